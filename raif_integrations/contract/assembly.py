@@ -1,0 +1,156 @@
+"""Leaves to one Python value, with nothing overwritten and nothing left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from raif_integrations.contract.constants import same
+from raif_integrations.contract.paths import Path, Place, Step
+from raif_integrations.contract.reading import MisreadError
+
+Container = dict[str, Any] | list[Any]
+
+
+class Assembly:
+    """The value under construction.
+
+    A container that was left may be entered again for its declared keys (keys may come in any order).
+    Undeclared keys may not come back, and neither may rows of a table or of an array literal: a stream
+    has already closed them.
+
+    Attributes:
+        root: The value so far.
+    """
+
+    def __init__(self) -> None:
+        self.root: dict[str, Any] = {}
+        self._chain: list[tuple[Step, Container]] = []
+        self._sealed: dict[int, Container] = {}
+        self._collected: dict[Path, list[Any]] = {}
+
+    def holds(self, path: Path) -> bool:
+        """Whether there is a value at a path."""
+        return self.find(path)[0]
+
+    def find(self, path: Path) -> tuple[bool, Any]:
+        """Whether there is a value at a path, and the value."""
+        current: Any = self.root
+        for step in path:
+            if isinstance(current, dict) and isinstance(step, str) and step in current:
+                current = current[step]
+            elif isinstance(current, list) and isinstance(step, int) and step < len(current):
+                current = current[step]
+            else:
+                return False, None
+        return True, current
+
+    def put(self, place: Place, value: Any) -> bool:
+        """Puts a value at its place.
+
+        Returns:
+            False if the same value stood there already.
+
+        Raises:
+            MisreadError: Something else stands there, or the place cannot be reached any more.
+        """
+        container = self._enter(place)
+        step = place.path[-1]
+        if isinstance(container, list):
+            return self._put_element(container, step, value)
+        if not isinstance(step, str):
+            raise MisreadError("an index stands under an object", "syntax")
+        if step in container:
+            if same(container[step], value):
+                return False
+            raise MisreadError("the field is written twice, with different values", "syntax")
+        container[step] = value
+        return True
+
+    def collect(self, place: Place, element: Any) -> None:
+        """Adds an element of a list whose key is written once for each element.
+
+        Raises:
+            MisreadError: Something else stands there.
+        """
+        elements = self._collected.get(place.path)
+        if elements is None:
+            elements = [element]
+            self.put(place, elements)
+            self._collected[place.path] = elements
+        else:
+            elements.append(element)
+
+    def start_list(self, place: Place) -> list[Any]:
+        """Puts an empty list that is filled by the caller and sealed when it is left.
+
+        Raises:
+            MisreadError: Something else stands there.
+        """
+        elements: list[Any] = []
+        if not self.put(place, elements) or self.find(place.path)[1] is not elements:
+            raise MisreadError("the field is written twice", "syntax")
+        self.seal(elements)
+        return elements
+
+    def seal(self, container: Container) -> None:
+        """Closes a container for good."""
+        self._sealed[id(container)] = container
+
+    def _put_element(self, container: list[Any], step: Step, value: Any) -> bool:
+        if not isinstance(step, int):
+            raise MisreadError("a key stands under an array", "syntax")
+        if id(container) in self._sealed:
+            raise MisreadError("the array was already complete", "syntax")
+        if step < len(container):
+            if same(container[step], value):
+                return False
+            raise MisreadError("the element is written twice, with different values", "syntax")
+        if step > len(container):
+            raise MisreadError(f"element {len(container)} is missing before it", "syntax")
+        container.append(value)
+        return True
+
+    def _enter(self, place: Place) -> Container:
+        """The container a leaf goes into; new containers are made on the way."""
+        path = place.path
+        if len(path) == 1:
+            self._chain.clear()
+            return self.root
+        depth = 0
+        for step, _ in self._chain:
+            if depth == len(path) - 1 or path[depth] != step:
+                break
+            depth += 1
+        del self._chain[depth:]
+        container: Container = self._chain[-1][1] if self._chain else self.root
+        for position in range(depth, len(path) - 1):
+            wanted: type[Container] = list if isinstance(path[position + 1], int) else dict
+            container = self._descend(container, path[position], wanted, place)
+            self._chain.append((path[position], container))
+        return container
+
+    def _descend(self, container: Container, step: Step, wanted: type[Container], place: Place) -> Container:
+        if isinstance(container, dict) != isinstance(step, str):
+            raise MisreadError("an index and a key stand in the same place", "syntax")
+        below: Any
+        if isinstance(container, list):
+            position = int(step)
+            if id(container) in self._sealed:
+                raise MisreadError("the array was already complete", "syntax")
+            if position > len(container):
+                raise MisreadError(f"element {len(container)} is missing before it", "syntax")
+            if position == len(container):
+                below = wanted()
+                container.append(below)
+                return below  # type: ignore[no-any-return]
+            below = container[position]
+        else:
+            if step not in container:
+                below = container[str(step)] = wanted()
+                return below  # type: ignore[no-any-return]
+            below = container[str(step)]
+        if not isinstance(below, wanted):
+            raise MisreadError("two kinds of value stand in the same place", "syntax")
+        if id(below) in self._sealed or not place.declared:
+            raise MisreadError("it comes back to a part that was already left", "syntax")
+        return below

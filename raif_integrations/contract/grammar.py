@@ -1,0 +1,109 @@
+"""The typed tree as a grammar: every sentence decodes without a repair and keeps to the schema.
+
+The grammar is EBNF in xgrammar's dialect with the start rule ``root``; equal trees give equal text. It
+follows ``layout``: the order of units is fixed, an optional key is there or not, ``null`` stands only
+where it is allowed, and nothing is counted that the schema does not count. The final line break is
+optional: a model trained without one stops right behind the last value.
+
+What a context-free grammar cannot say is left to the decoder: that free keys differ from each other,
+that elements differ (``uniqueItems``), and that the index of an element repeats on its lines (see
+``layout``: indices are advice).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from raif_integrations.contract import layout
+from raif_integrations.contract.ebnf import Rules, alternatives, literal, sequence
+from raif_integrations.contract.grammar_arrays import ArrayRules
+from raif_integrations.contract.grammar_free import FreeRules
+from raif_integrations.contract.grammar_leaves import LeafRules
+from raif_integrations.contract.grammar_objects import Unit, units_body
+from raif_integrations.contract.tree import Anything, Array, Node, Object, Reference, Tree, Union
+
+
+def grammar(tree: Tree) -> str:
+    """Write the grammar of a tree whose wire is RAIF.
+
+    Args:
+        tree: The tree; it must have no limits.
+
+    Returns:
+        EBNF text with the start rule ``root``.
+
+    Raises:
+        ValueError: The tree refers back to itself, or spells a text that no grammar can.
+    """
+    return _Writer(tree.definitions).text(tree.root)
+
+
+class _Writer:
+    """Writes the units of one tree."""
+
+    def __init__(self, definitions: Mapping[str, Node]) -> None:
+        self._rules = Rules()
+        self._definitions = definitions
+        self._leaves = LeafRules(self._rules)
+        self._free = FreeRules(self._rules, self._leaves)
+        self._arrays = ArrayRules(self._rules, self._leaves, self._units_at)
+
+    def text(self, root: Object) -> str:
+        body, may_be_empty = self._object_body(root, "")
+        parts = [body] if body else []
+        if may_be_empty:
+            parts.append('""')
+        return self._rules.text(sequence(alternatives(parts), '"\\n"?'))
+
+    def _units_at(self, prefix: str, node: Node) -> list[str]:
+        """Alternatives for all lines of a value, the path in front.
+
+        Args:
+            prefix: Body for the path of the value.
+            node: What stands there.
+        """
+        if isinstance(node, Reference):
+            raise ValueError(f"a recursive schema has no grammar ({node.target})")
+        parts: list[str] = []
+        leaf = self._leaves.leaf(node)
+        if leaf:
+            parts.append(sequence(prefix, alternatives(leaf)))
+        for option in node.options if isinstance(node, Union) else (node,):
+            if isinstance(option, Object):
+                parts.extend(self._object(prefix, option))
+            elif isinstance(option, Array):
+                parts.extend(self._arrays.units(prefix, option))
+            elif isinstance(option, Anything):
+                parts.extend(self._free.units(prefix))
+        if node.nullable and isinstance(node, (Object, Array)):
+            parts.append(sequence(prefix, '"=null"'))
+        return parts
+
+    def _object(self, prefix: str, node: Object) -> list[str]:
+        body, may_be_empty = self._object_body(node, prefix)
+        parts = [body] if body else []
+        if may_be_empty:
+            parts.append(sequence(prefix, '"={}"'))
+        return parts
+
+    def _object_body(self, node: Object, prefix: str) -> tuple[str, bool]:
+        """The units of an object with at least one key, and whether it may have none."""
+        units = []
+        for declared in layout.ordered(node.properties, self._definitions):
+            path = sequence(prefix, literal(("." if prefix else "") + layout.path_key(declared.name)))
+            lines = self._units_at(path, declared.node)
+            placement = layout.placement(declared.node, self._definitions)
+            units.append(Unit(alternatives(lines), declared.required, placement == 0))
+        free = self._free_unit(node, prefix)
+        return units_body(self._rules, units, free, node.min_properties, node.max_properties)
+
+    def _free_unit(self, node: Object, prefix: str) -> str | None:
+        """A line under a free key, or ``None`` if there are none."""
+        if node.additional is None:
+            return None
+        names = [declared.name for declared in node.properties]
+        key = self._free.key(node.additional_pattern, names)
+        behind = self._free.behind(node.additional)
+        if key is None or not behind:
+            return None
+        return sequence(prefix, '"."' if prefix else "", key, alternatives(behind))

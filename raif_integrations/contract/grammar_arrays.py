@@ -1,0 +1,158 @@
+"""Arrays: empty, as a literal, as a table, or one path per element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+from raif_integrations.contract import layout
+from raif_integrations.contract.ebnf import Rules, alternatives, literal, sequence
+from raif_integrations.contract.grammar_leaves import LeafRules
+from raif_integrations.contract.tree import Anything, Array, Node, Object, Property, Scalar, Union
+
+_LARGEST_COUNT = 4096
+"""``minItems`` and ``maxItems`` beyond this are left to the validator."""
+
+_MOST_OPTIONAL_COLUMNS = 3
+"""With more optional columns, a table has all of them or none; rows that differ are a literal."""
+
+_BREAK = '"\\n"'
+_INDEX = '("0" | [1-9] [0-9]{0,5})'
+
+
+class ArrayRules:
+    """Rules for arrays behind a fixed path.
+
+    Args:
+        rules: Where the rules are added.
+        leaves: The rules for values in one line.
+        units_at: Gives the alternatives for all lines of a value at a path.
+    """
+
+    def __init__(self, rules: Rules, leaves: LeafRules, units_at: Callable[[str, Node], list[str]]) -> None:
+        self._rules = rules
+        self._leaves = leaves
+        self._units_at = units_at
+
+    def units(self, prefix: str, node: Array) -> list[str]:
+        """Alternatives for all lines of an array.
+
+        Args:
+            prefix: Body for its path.
+            node: The array.
+        """
+        parts = [sequence(prefix, body) for body in self.literals(node)]
+        most = node.max_items
+        if isinstance(node.items, Object) and not node.prefix and (most is None or most >= 2):
+            if layout.is_flat(node.items):
+                parts.extend(self._tables(prefix, node, node.items))
+        if self._needs_paths(node):
+            parts.extend(self._paths(prefix, node))
+        return parts
+
+    def literals(self, node: Array) -> list[str]:
+        """Alternatives for an array in one unit behind its path: empty, or a literal of rows."""
+        parts = ['"=[]"'] if node.min_items == 0 else []
+        rows = self._elements(node, self._leaves.row, first_breaks=True)
+        return [*parts, sequence('"=["', rows, '"\\n]"')] if rows else parts
+
+    def _elements(self, node: Array, write: Callable[[Node], list[str]], *, first_breaks: bool) -> str:
+        """At least one element; empty if there can be none.
+
+        Args:
+            node: The array.
+            write: Gives the alternatives for one element.
+            first_breaks: The first element too stands on a new line.
+        """
+        least = max(node.min_items, 1)
+        most = node.max_items
+        prefix = node.prefix if most is None else node.prefix[:most]
+        body: str | None = ""
+        if node.items is not None and (most is None or most > len(prefix)):
+            row = write(node.items)
+            room = None if most is None else most - len(prefix)
+            fewest = max(least - len(prefix), 0)
+            body = self._repeated(row, fewest, room, first_breaks or bool(prefix)) if row else None
+        for index in range(len(prefix) - 1, -1, -1):
+            if body is None and index + 1 < least:
+                return ""
+            row = write(prefix[index])
+            breaks = _BREAK if first_breaks or index else ""
+            body = sequence(breaks, alternatives(row), body or "") if row else None
+            if body is not None and index >= least:
+                body = f"({body})?"
+        return body or ""
+
+    def _repeated(self, row: list[str], least: int, most: int | None, first_breaks: bool) -> str:
+        """Elements of one kind."""
+        element = self._rules.add("element", sequence(_BREAK, alternatives(row)))
+        if first_breaks:
+            return element + _count(least, most)
+        behind = element + _count(max(least - 1, 0), None if most is None else most - 1)
+        return sequence(self._rules.add("element", alternatives(row)), behind if most != 1 else "")
+
+    def _tables(self, prefix: str, node: Array, row: Object) -> list[str]:
+        """Tables with every set of columns that the rows may share."""
+        columns: list[tuple[Property, list[str]]] = []
+        for declared in row.properties:
+            cells = self._leaves.cell(declared.node) if layout.is_column(declared.name) else []
+            if cells:
+                columns.append((declared, cells))
+            elif declared.required:
+                return []
+        parts = []
+        for chosen in _column_sets([declared for declared, _ in columns]):
+            if not chosen or len(chosen) < row.min_properties:
+                continue
+            if row.max_properties is not None and len(chosen) > row.max_properties:
+                continue
+            names = {declared.name for declared in chosen}
+            header = literal("::" + ",".join(declared.name for declared in chosen))
+            cells = ' "," '.join(alternatives(body) for declared, body in columns if declared.name in names)
+            line = self._rules.add("table_row", sequence(_BREAK, prefix, '"["', self.index(), '"]="', cells))
+            count = _count(max(node.min_items, 2), node.max_items)
+            parts.append(sequence(prefix, header, line + count))
+        return parts
+
+    def _needs_paths(self, node: Array) -> bool:
+        """Whether some element does not fit into a row, or not always (a text with a line break)."""
+        elements = [*node.prefix, *([node.items] if node.items is not None else [])]
+        return any(layout.is_flat(element) is None or _has_free_text(element) for element in elements)
+
+    def _paths(self, prefix: str, node: Array) -> list[str]:
+        """One path for each line of each element."""
+        path = sequence(prefix, '"["', self.index(), '"]"')
+        lines = self._elements(node, lambda element: self._units_at(path, element), first_breaks=False)
+        return [lines] if lines else []
+
+    def index(self) -> str:
+        """Rule for the digits of an index."""
+        return self._rules.add("index", _INDEX)
+
+
+def _has_free_text(node: Node) -> bool:
+    """Whether a text with a line break may stand in an element of scalars."""
+    if isinstance(node, Union):
+        return any(map(_has_free_text, node.options))
+    if isinstance(node, Object):
+        return any(_has_free_text(declared.node) for declared in node.properties)
+    return isinstance(node, Anything) or (isinstance(node, Scalar) and node.type == "string")
+
+
+def _column_sets(columns: list[Property]) -> list[list[Property]]:
+    optional = [declared for declared in columns if not declared.required]
+    if len(optional) > _MOST_OPTIONAL_COLUMNS:
+        return [columns, [declared for declared in columns if declared.required]]
+    sets = []
+    for size in range(len(optional), -1, -1):
+        for chosen in combinations(optional, size):
+            sets.append([declared for declared in columns if declared.required or declared in chosen])
+    return sets
+
+
+def _count(least: int, most: int | None) -> str:
+    """A repetition; bounds that are too large are left out."""
+    least = least if least <= _LARGEST_COUNT else 0
+    if most is not None and most <= _LARGEST_COUNT:
+        return f"{{{least},{most}}}"
+    return {0: "*", 1: "+"}.get(least, f"{{{least},}}")

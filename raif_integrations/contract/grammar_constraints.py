@@ -1,0 +1,213 @@
+"""Strings with ``minLength``, ``maxLength`` or ``pattern``.
+
+The constraint is laid over the language of each form (bare, wrapped, block), so that every sentence
+keeps it. Each state of the product costs compile time, so there is a budget: where the product is
+larger, first the length and then the pattern is left to the validator. Lookaheads, back references and
+word boundaries are not regular and are left to it as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from raif_integrations.contract.automaton import (
+    Automaton,
+    TooManyStatesError,
+    build,
+    intersect,
+    inverted,
+    weight,
+    write,
+)
+from raif_integrations.contract.ebnf import ANY, CharSet, Rules, charset, complement, difference
+from raif_integrations.contract.grammar_strings import StringRules, bare_cell, bare_leaf
+from raif_integrations.contract.regular import NotRegularError, searching
+from raif_integrations.contract.tree import Scalar
+
+_MOST_STATES = 400
+_BUDGET_OF_FORM = 48.0
+_BUDGET_OF_GRAMMAR = 128.0
+"""In states that admit nearly every character; about 10 ms each for a vocabulary of 49,000 tokens."""
+
+_LONGEST_COUNT = 64
+
+_LINE = complement(charset("\n"))
+
+
+class ConstrainedStrings:
+    """Rules for string nodes.
+
+    Args:
+        rules: Where the rules are added.
+        strings: The unconstrained languages.
+    """
+
+    def __init__(self, rules: Rules, strings: StringRules) -> None:
+        self._rules = rules
+        self._strings = strings
+        self._left = _BUDGET_OF_GRAMMAR
+        self._written: dict[Automaton, str] = {}
+
+    def leaf(self, node: Scalar) -> str:
+        """Rule for what follows the key, separator included."""
+        wanted = self._wanted(node, bare_leaf())
+        if wanted is None:
+            return self._strings.leaf(empty=node.min_length == 0)
+        parts = []
+        bare = self._rule(_bare(bare_leaf(), wanted), "text")
+        if bare:
+            parts.extend((f'"=" {bare}', f'":s=" {bare}'))
+        if wanted.accepts(""):
+            parts.append('":s="')
+        parts.extend(self._wrapped("=", bare_leaf(), wanted, _LINE))
+        block = self._rule(_block(wanted), "block") if _admits_breaks(wanted) else ""
+        if block:
+            parts.append(f'"=<<<\\n" {block}')
+        return self._rules.add("string", " | ".join(parts)) if parts else self._strings.leaf()
+
+    def row(self, node: Scalar) -> str:
+        """Rule for a row of an array literal."""
+        base = bare_leaf(start_refuses=charset("]"))
+        return self._in_line(node, base, charset("\n\r"), self._strings.row)
+
+    def cell(self, node: Scalar) -> str:
+        """Rule for a cell."""
+        return self._in_line(node, bare_cell(), charset("\n\r"), self._strings.cell)
+
+    def _in_line(self, node: Scalar, base: Automaton, breaks: CharSet, free: Callable[[], str]) -> str:
+        wanted = self._wanted(node, base)
+        if wanted is None:
+            return free()
+        bare = self._rule(_bare(base, wanted), "text")
+        parts = [bare] if bare else []
+        parts.extend(self._wrapped("", base, wanted, complement(breaks)))
+        return self._rules.add("string", " | ".join(parts)) if parts else free()
+
+    def _wanted(self, node: Scalar, base: Automaton) -> Automaton | None:
+        """The constraint as far as it is enforced; ``None`` if nothing of it is."""
+        shortest = node.min_length if node.min_length > 1 or node.pattern is not None else 0
+        for pattern, least, most in (
+            (node.pattern, shortest, node.max_length),
+            (node.pattern, 0, None),
+            (None, shortest, node.max_length),
+        ):
+            wanted = _constraint(pattern, least, most)
+            if wanted is None:
+                continue
+            try:
+                cost = weight(_bare(base, wanted))
+            except TooManyStatesError:
+                continue
+            if cost <= min(_BUDGET_OF_FORM, self._left):
+                return wanted
+        return None
+
+    def _wrapped(self, before: str, base: Automaton, wanted: Automaton, line: CharSet) -> list[str]:
+        """The form ``<<<text>>>``, where some text of the constraint cannot stand bare."""
+        try:
+            content = intersect(wanted, _every(difference(line, charset(">"))), limit=_MOST_STATES)
+            outside = intersect(content, inverted(base), limit=_MOST_STATES)
+        except TooManyStatesError:
+            return []
+        if outside.is_empty:
+            return []
+        name = self._rule(content, "wrapped")
+        return [f'"{before}<<<" {name} ">>>"'] if name else []
+
+    def _rule(self, automaton: Automaton | None, hint: str) -> str:
+        """The rule of an automaton; empty if it is empty or beyond the budget."""
+        if automaton is None or automaton.is_empty:
+            return ""
+        if automaton not in self._written:
+            cost = weight(automaton)
+            if cost > min(_BUDGET_OF_FORM, self._left):
+                return ""
+            self._left -= cost
+            self._written[automaton] = write(automaton, self._rules, hint)
+        return self._written[automaton]
+
+
+@lru_cache(maxsize=256)
+def _constraint(pattern: str | None, least: int, most: int | None) -> Automaton | None:
+    """The automaton of a pattern and a length; ``None`` if there is nothing or it is not regular."""
+    least = least if least <= _LONGEST_COUNT else 0
+    most = most if most is not None and most <= _LONGEST_COUNT else None
+    found = None
+    try:
+        if pattern is not None:
+            found = searching(pattern)
+        if least or most is not None:
+            count = _length(least, most)
+            found = count if found is None else intersect(found, count, limit=_MOST_STATES)
+    except (NotRegularError, TooManyStatesError):
+        return None
+    return None if found is None or found.is_empty else found
+
+
+@lru_cache(maxsize=256)
+def _bare(base: Automaton, wanted: Automaton) -> Automaton:
+    """The bare texts that keep the constraint."""
+    return intersect(base, wanted, limit=_MOST_STATES)
+
+
+def _every(chars: CharSet) -> Automaton:
+    return Automaton((((chars, 0),),), frozenset({0}))
+
+
+def _length(least: int, most: int | None) -> Automaton:
+    last = least if most is None else most
+    edges = [((ANY, min(count + 1, last)),) for count in range(last + 1)]
+    if most is not None:
+        edges[-1] = ()  # type: ignore[call-overload]
+    return Automaton(tuple(edges), frozenset(range(least, last + 1)))
+
+
+def _admits_breaks(wanted: Automaton) -> bool:
+    """Whether a text with a line break keeps the constraint."""
+    breaks = charset("\n")
+    one = Automaton(
+        (((difference(ANY, breaks), 0), (breaks, 1)), ((ANY, 1),)),
+        frozenset({1}),
+    )
+    try:
+        return not intersect(wanted, one, limit=_MOST_STATES).is_empty
+    except TooManyStatesError:
+        return False
+
+
+@lru_cache(maxsize=64)
+def _block(wanted: Automaton) -> Automaton | None:
+    """The lines behind ``<<<`` whose text keeps the constraint, with the closing ``>>>``.
+
+    A state is the number of ``>`` at the start of the line (``None`` behind other characters), the
+    state of the constraint here, and its state at the end of the line before.
+    """
+    more, breaks = charset(">"), charset("\n")
+
+    def moves(state: int | None) -> Sequence[tuple[CharSet, int]]:
+        return () if state is None else wanted.edges[state]
+
+    def step(state: object) -> tuple[bool, Sequence[tuple[CharSet, object]]]:
+        count, here, before = state  # type: ignore[misc]
+        leaving: list[tuple[CharSet, object]] = []
+        rest = ANY
+        for chars, target in moves(here):
+            rest = difference(rest, chars)
+            inside = difference(chars, more if count is not None else ())
+            if count == 3:
+                inside = difference(inside, charset("\r"))
+            leaving.append((difference(inside, breaks), (None, target, None)))
+            if difference(chars, breaks) != chars and count != 3:
+                leaving.append((breaks, (0, target, here)))
+            if count is not None and difference(chars, more) != chars:
+                further = count + 1 if count < 3 else None
+                leaving.append((more, (further, target, before if further is not None else None)))
+        if count is not None and count < 3 and difference(rest, more) != rest:
+            leaving.append((more, (count + 1, None, before)))
+        return count == 3 and before in wanted.accepting, leaving
+
+    try:
+        return build((0, 0, 0), step, limit=_MOST_STATES)
+    except TooManyStatesError:
+        return None

@@ -1,0 +1,166 @@
+"""What may stand behind a key, in a row and in a cell, for every node that fits there."""
+
+from __future__ import annotations
+
+from raif_integrations.contract import grammar_numbers, layout
+from raif_integrations.contract.constants import kind_of
+from raif_integrations.contract.ebnf import Rules, alternatives, literal
+from raif_integrations.contract.grammar_constraints import ConstrainedStrings
+from raif_integrations.contract.grammar_strings import StringRules
+from raif_integrations.contract.numerals import write_number
+from raif_integrations.contract.tree import Anything, Choice, Node, Object, Scalar, Union
+
+Value = str | int | float | bool
+
+
+class LeafRules:
+    """Rules for the values that take one unit, one row or one cell.
+
+    Args:
+        rules: Where the rules are added.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._strings = StringRules(rules)
+        self._constrained = ConstrainedStrings(rules, self._strings)
+
+    def leaf(self, node: Node) -> list[str]:
+        """Alternatives for a scalar behind its key, separator included; empty for other nodes."""
+        parts: list[str] = []
+        if isinstance(node, Union):
+            for option in node.options:
+                parts.extend(self.leaf(option))
+        elif isinstance(node, Choice):
+            parts.extend(_choice_leaf(value) for value in node.values)
+        elif isinstance(node, Anything):
+            parts.append(self._strings.leaf())
+        elif isinstance(node, Scalar):
+            if node.type == "string":
+                parts.append(self._constrained.leaf(node))
+            else:
+                parts.append(f'"=" {self._atom(node)}')
+        if node.nullable and isinstance(node, (Scalar, Choice, Union)):
+            parts.append('"=null"')
+        return parts
+
+    def row(self, node: Node) -> list[str]:
+        """Alternatives for a scalar or a flat object as a row of an array literal."""
+        parts: list[str] = []
+        if isinstance(node, Union):
+            for option in node.options:
+                parts.extend(self.row(option))
+        elif isinstance(node, Choice):
+            for value in node.values:
+                parts.extend(_choice_text(value, row=True))
+        elif isinstance(node, Anything):
+            parts.append(self._strings.row())
+        elif isinstance(node, Object):
+            parts.extend(self.inline(node))
+        elif isinstance(node, Scalar):
+            parts.append(self._constrained.row(node) if node.type == "string" else self._atom(node))
+        if node.nullable and not isinstance(node, Anything):
+            parts.append('"null"')
+        return parts
+
+    def cell(self, node: Node) -> list[str]:
+        """Alternatives for a scalar in a table cell or an inline object."""
+        parts: list[str] = []
+        if isinstance(node, Union):
+            for option in node.options:
+                parts.extend(self.cell(option))
+        elif isinstance(node, Choice):
+            for value in node.values:
+                parts.extend(_choice_text(value, row=False))
+        elif isinstance(node, Anything):
+            parts.append(self._strings.cell())
+        elif isinstance(node, Scalar):
+            parts.append(self._constrained.cell(node) if node.type == "string" else self._atom(node))
+        if node.nullable and isinstance(node, (Scalar, Choice, Union)):
+            parts.append('"null"')
+        return parts
+
+    def inline(self, node: Object) -> list[str]:
+        """Alternatives for a flat object in one line (``{a=1,b=2}`` or ``{}``).
+
+        Empty if a required key or value does not fit into an inline object. Optional ones that do not
+        are left out.
+        """
+        pairs: list[tuple[str, bool]] = []
+        for declared in node.properties:
+            cells = self.cell(declared.node) if layout.is_inline_key(declared.name) else []
+            if cells:
+                key = literal(f"{layout.inline_key(declared.name)}=")
+                pairs.append((f"{key} {alternatives(cells)}", declared.required))
+            elif declared.required:
+                return []
+        if not pairs:
+            return ['"{}"']
+        body, may_be_empty = separated(self._rules, "inline", pairs, '","')
+        parts = [f'"{{" {body} "}}"'] if body else []
+        return [*parts, '"{}"'] if may_be_empty and node.min_properties == 0 else parts
+
+    def _atom(self, node: Scalar) -> str:
+        if node.type == "boolean":
+            return self._rules.add("boolean", '"true" | "false"')
+        write = grammar_numbers.integer if node.type == "integer" else grammar_numbers.number
+        return self._rules.add(node.type, write(node.minimum, node.maximum))
+
+
+def separated(rules: Rules, hint: str, parts: list[tuple[str, bool]], separator: str) -> tuple[str, bool]:
+    """Parts in their order, each at most once, with a separator between those that are there.
+
+    Args:
+        rules: Where helper rules are added.
+        hint: Stem of their names.
+        parts: Body of each part, and whether it must be there.
+        separator: Body of the separator.
+
+    Returns:
+        The body for at least one part, and whether there may be none at all.
+    """
+    tail = ""
+    heads: list[str] = []
+    closed = False
+    for body, required in reversed(parts):
+        unit = rules.add(f"{hint}_part", body) if " | " in body or not required else body
+        heads = [*([] if required else heads), f"{unit} {tail}".strip()]
+        behind = f"{separator} {unit} {tail}".strip()
+        if required:
+            tail, closed = behind, True
+        elif tail:
+            tail = rules.add(f"{hint}_rest", f"{behind} | {tail}")
+        else:
+            tail = f"({behind})?"
+    return alternatives(list(reversed(heads))), not closed
+
+
+def _choice_leaf(value: Value) -> str:
+    if isinstance(value, str):
+        written = literal(layout.string_leaf(value))
+        if layout.leaf_form(value) == "tagged" and value:
+            return alternatives([written, literal(f"={value}")]) if "\n" not in value else written
+        return written
+    return '"=" ' + alternatives([literal(text) for text in _atoms(value)])
+
+
+def _choice_text(value: Value, *, row: bool) -> list[str]:
+    """A fixed value as a row or a cell; empty if it does not fit there."""
+    if not isinstance(value, str):
+        return [literal(text) for text in _atoms(value)]
+    if row:
+        return [literal(layout.row(value))] if layout.is_row_text(value) else []
+    return [literal(layout.cell(value))] if layout.is_cell_text(value) else []
+
+
+def _atoms(value: Value) -> list[str]:
+    """How a fixed number or truth value may be written."""
+    if isinstance(value, bool):
+        return ["true" if value else "false"]
+    assert kind_of(value) in ("integer", "number")
+    texts = [write_number(value)]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        texts.append(str(int(value)))
+    elif isinstance(value, int) and abs(value) < 10**15:
+        texts.append(f"{value}.0")
+    return texts

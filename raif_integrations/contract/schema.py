@@ -1,0 +1,54 @@
+"""JSON Schema to the typed tree."""
+
+from __future__ import annotations
+
+from raif_integrations.contract.dialect import JsonSchema, ValidatorClass, draft_of
+from raif_integrations.contract.limits import limits_of
+from raif_integrations.contract.lowering import Lowering, TooLargeError
+from raif_integrations.contract.tree import Limit, Node, Object, Property, Reference, Tree
+
+ENVELOPE = "value"
+"""The key under which a root that is not an object travels."""
+
+
+def lower(schema: JsonSchema, draft: ValidatorClass | None = None) -> Tree:
+    """Lowers a JSON Schema to the tree that everything else is made from.
+
+    Args:
+        schema: The JSON Schema, ``$ref`` and ``$defs`` included. References are resolved inside the
+            schema only.
+        draft: The draft it is written in (a ``jsonschema`` validator class); found out if left out.
+
+    Returns:
+        The tree; what RAIF cannot carry is named in its ``limits``.
+
+    Raises:
+        SchemaError: It is not a JSON Schema, or a reference leads nowhere.
+    """
+    lowering = Lowering(schema, draft or draft_of(schema))
+    try:
+        node = lowering.root()
+    except (TooLargeError, RecursionError):
+        return _refused("The schema is too large or too deep to be carried field by field.")
+    if node is None:
+        return _refused("No value satisfies the schema.")
+    root, envelope = _rooted(node, lowering.definitions)
+    return Tree(
+        root=root,
+        definitions=lowering.definitions,
+        envelope=envelope,
+        limits=limits_of(root, lowering.definitions),
+    )
+
+
+def _refused(reason: str) -> Tree:
+    return Tree(root=Object(properties=()), limits=(Limit("", reason),))
+
+
+def _rooted(node: Node, definitions: dict[str, Node]) -> tuple[Object, str | None]:
+    """The root object; anything else is wrapped."""
+    target = definitions[node.target] if isinstance(node, Reference) else node
+    if isinstance(target, Object) and not target.nullable:
+        return target, None
+    wrapped = Property(name=ENVELOPE, node=node, required=True)
+    return Object(properties=(wrapped,), declared_order=(ENVELOPE,)), ENVELOPE

@@ -1,0 +1,209 @@
+"""What a reader must know of a place: which JSON types may stand there, and what is below.
+
+A shape lays all alternatives of a place side by side. Encoder and decoder ask it the same questions,
+so that what one writes the other reads back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from raif_integrations.contract.constants import kind_of
+from raif_integrations.contract.layout import placement
+from raif_integrations.contract.lowering import matches
+from raif_integrations.contract.tree import (
+    Anything,
+    Array,
+    Choice,
+    Node,
+    Object,
+    Reference,
+    Scalar,
+    Tree,
+    Union,
+)
+
+NULL, BOOLEAN, NUMBER, STRING, OBJECT, ARRAY = 1, 2, 4, 8, 16, 32
+EVERY_KIND = 63
+
+KIND_BITS = {
+    "null": NULL,
+    "boolean": BOOLEAN,
+    "integer": NUMBER,
+    "number": NUMBER,
+    "string": STRING,
+    "object": OBJECT,
+    "array": ARRAY,
+}
+
+
+def bit_of(value: Any) -> int:
+    """The kind of a value as a bit."""
+    return KIND_BITS[kind_of(value)]
+
+
+class Shape:
+    """One place as a reader sees it.
+
+    Attributes:
+        kinds: Bits of the JSON types that may stand here.
+        objects: The objects among the alternatives.
+        arrays: The arrays among the alternatives.
+        choices: The fixed choices among the alternatives.
+        scalars: The scalars among the alternatives.
+    """
+
+    def __init__(self, nodes: Iterable[Node], book: Shapes) -> None:
+        self._book = book
+        self._children: dict[str, Shape] = {}
+        self._elements: dict[int, Shape] = {}
+        self.kinds = 0
+        flat = book.flatten(nodes)
+        self.objects = tuple(node for node in flat if isinstance(node, Object))
+        self.arrays = tuple(node for node in flat if isinstance(node, Array))
+        self.choices = tuple(node for node in flat if isinstance(node, Choice))
+        self.scalars = tuple(node for node in flat if isinstance(node, Scalar))
+        for node in flat:
+            self.kinds |= _kinds(node)
+
+    @cached_property
+    def declared(self) -> dict[str, bool]:
+        """Declared keys; true where every alternative requires the key."""
+        names: dict[str, bool] = {}
+        for node in self.objects:
+            for declared in node.properties:
+                names[declared.name] = names.get(declared.name, True) and declared.required
+        return names
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Undeclared keys are allowed."""
+        return not self.objects or any(node.rest is not None or node.patterns for node in self.objects)
+
+    @cached_property
+    def words(self) -> frozenset[str] | None:
+        """The only strings allowed here, or ``None`` if strings are free."""
+        if any(node.type == "string" or node.loose for node in self.scalars) or self.kinds == EVERY_KIND:
+            return None
+        return frozenset(value for node in self.choices for value in node.values if isinstance(value, str))
+
+    @cached_property
+    def is_free_text(self) -> bool:
+        """A string without a fixed set of values may stand here."""
+        return bool(self.kinds & STRING) and self.words is None
+
+    def child(self, key: str) -> Shape:
+        """The shape under a key; undeclared and forbidden keys may hold anything."""
+        shape = self._children.get(key)
+        if shape is not None:
+            return shape
+        nodes: list[Node] = []
+        for node in self.objects:
+            nodes.extend(_under(node, key))
+        shape = self._book.shape(nodes) if nodes else self._book.anything
+        if key in self.declared:
+            self._children[key] = shape
+        return shape
+
+    def element(self, index: int) -> Shape:
+        """The shape of an array element."""
+        longest = self._longest_prefix
+        position = min(index, longest)
+        shape = self._elements.get(position)
+        if shape is None:
+            nodes: list[Node] = []
+            for node in self.arrays:
+                if position < len(node.prefix):
+                    nodes.append(node.prefix[position])
+                elif node.items is not None:
+                    nodes.append(node.items)
+            shape = self._book.shape(nodes) if nodes else self._book.anything
+            self._elements[position] = shape
+        return shape
+
+    @cached_property
+    def _longest_prefix(self) -> int:
+        return max((len(node.prefix) for node in self.arrays), default=0)
+
+    @cached_property
+    def placements(self) -> dict[str, int]:
+        """The class of each declared key's unit (see ``layout``)."""
+        found: dict[str, int] = {}
+        for node in self.objects:
+            for declared in node.properties:
+                found.setdefault(declared.name, placement(declared.node, self._book.tree.definitions))
+        return found
+
+
+class Shapes:
+    """The shapes of one tree, each built once.
+
+    Args:
+        tree: The tree.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._shapes: dict[tuple[int, ...], Shape] = {}
+        self.anything = Shape([Anything(nullable=True)], self)
+        self.root = self.shape([tree.root])
+
+    def shape(self, nodes: list[Node]) -> Shape:
+        """The shape of a place where one of the nodes may stand."""
+        key = tuple(dict.fromkeys(map(id, nodes)))
+        shape = self._shapes.get(key)
+        if shape is None:
+            shape = self._shapes.setdefault(key, Shape(nodes, self))
+        return shape
+
+    def flatten(self, nodes: Iterable[Node]) -> list[Node]:
+        """Resolves unions and references."""
+        flat: list[Node] = []
+        stack = list(nodes)
+        seen: set[int] = set()
+        while stack:
+            node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if isinstance(node, Reference):
+                stack.append(self.tree.definitions[node.target])
+                if node.nullable:
+                    flat.append(Choice(values=(), nullable=True))
+            elif isinstance(node, Union):
+                stack.extend(node.options)
+                if node.nullable:
+                    flat.append(Choice(values=(), nullable=True))
+            else:
+                flat.append(node)
+        return flat
+
+
+def _kinds(node: Node) -> int:
+    """The JSON types one node allows."""
+    if node.loose or isinstance(node, Anything):
+        return EVERY_KIND
+    kinds = NULL if node.nullable else 0
+    if isinstance(node, Scalar):
+        return kinds | KIND_BITS[node.type]
+    if isinstance(node, Object):
+        return kinds | OBJECT
+    if isinstance(node, Array):
+        return kinds | ARRAY
+    if isinstance(node, Choice):
+        for value in node.values:
+            kinds |= bit_of(value)
+    return kinds
+
+
+def _under(node: Object, key: str) -> list[Node]:
+    """What one object says of a key; nothing if it forbids it."""
+    for declared in node.properties:
+        if declared.name == key:
+            return [declared.node]
+    matching = [below for pattern, below in node.patterns if matches(pattern, key)]
+    if matching:
+        return matching
+    return [node.rest] if node.rest is not None else []

@@ -1,0 +1,123 @@
+"""The last word on a value: the JSON Schema itself."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+
+from raif_integrations.contract.dialect import JsonSchema, ValidatorClass, registry_of
+from raif_integrations.contract.formats import CHECKER
+from raif_integrations.contract.report import FieldError
+
+_LONGEST_EXCERPT = 80
+_MOST_ERRORS = 50
+
+
+class SchemaValidator:
+    """Validates values against one JSON Schema. Safe for concurrent use.
+
+    Args:
+        schema: The JSON Schema.
+        draft: The draft it is written in.
+    """
+
+    def __init__(self, schema: JsonSchema, draft: ValidatorClass) -> None:
+        self._schema = schema
+        self._draft = draft
+        self._lock = threading.Lock()
+        self._validator: Any = None
+
+    def errors(self, value: Any) -> tuple[FieldError, ...]:
+        """Every rule a value breaks, the outermost field first; empty if it is valid."""
+        found: dict[FieldError, None] = {}
+        for error in self._compiled().iter_errors(value):
+            for reported in _report(error):
+                found.setdefault(reported)
+                if len(found) >= _MOST_ERRORS:
+                    return tuple(found)
+        return tuple(found)
+
+    def _compiled(self) -> Any:
+        with self._lock:
+            if self._validator is None:
+                self._validator = self._draft(
+                    self._schema,
+                    registry=registry_of(self._schema, self._draft),
+                    format_checker=CHECKER,
+                )
+            return self._validator
+
+
+def path_text(path: tuple[str | int, ...]) -> str:
+    """``items[2].price`` for ``("items", 2, "price")``."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def excerpt_of(value: Any) -> str:
+    """A value shortened for a message."""
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= _LONGEST_EXCERPT else text[: _LONGEST_EXCERPT - 1] + "…"
+
+
+def _report(error: jsonschema.ValidationError) -> Iterator[FieldError]:
+    """A validation error as field errors.
+
+    A missing key is reported under its own path; of several alternatives, the one that fits best is
+    explained.
+    """
+    path = tuple(error.absolute_path)
+    rule = str(error.validator) if error.validator else "false"
+    value = error.instance
+    if rule in ("anyOf", "oneOf") and error.context:
+        nearest = _nearest(error.context)
+        if nearest:
+            for below in nearest:
+                yield from _report(below)
+            return
+    if rule == "required" and isinstance(value, dict) and isinstance(error.validator_value, list):
+        missing = [
+            name for name in error.validator_value if name not in value and repr(name) in error.message
+        ]
+        for name in missing:
+            yield FieldError(path_text((*path, name)), rule, "this required field is missing")
+        if missing:
+            return
+    message = error.message
+    if len(message) > 3 * _LONGEST_EXCERPT:
+        message = f"does not satisfy {rule} {excerpt_of(error.validator_value)}"
+    yield FieldError(path_text(path), rule, message, excerpt_of(value))
+
+
+def _nearest(context: list[jsonschema.ValidationError]) -> list[jsonschema.ValidationError]:
+    """The errors of the alternative that fits best; none if no alternative is of the value's type."""
+    branches: dict[Any, list[jsonschema.ValidationError]] = {}
+    for error in context:
+        branches.setdefault(error.relative_schema_path[0], []).append(error)
+    near = [
+        errors
+        for errors in branches.values()
+        if not any(
+            error.validator in ("type", "const", "enum") and not error.relative_path for error in errors
+        )
+    ]
+    if not near:
+        return []
+    return min(near, key=lambda errors: (_tag_errors(errors), len(errors)))
+
+
+def _tag_errors(errors: list[jsonschema.ValidationError]) -> int:
+    """Errors that speak against an alternative as a whole: a fixed value that differs."""
+    return sum(error.validator in ("const", "enum") for error in errors)

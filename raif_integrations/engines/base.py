@@ -1,0 +1,230 @@
+"""The engine protocol: messages in, text out.
+
+An engine knows nothing of RAIF, tools or frameworks. It renders the messages with the model's
+chat template, generates under the sampling settings and the constraint, and reports text, finish
+reason, usage, model name and request id. The embedded engine, the server engine and the scripted
+engine of the tests are interchangeable behind this protocol.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self, TypeAlias
+
+Message: TypeAlias = dict[str, Any]
+"""An OpenAI-shaped chat message: ``{"role": ..., "content": ...}``."""
+
+FinishReason: TypeAlias = Literal["stop", "length", "abort"]
+"""Why a generation ended. ``error`` is never reported: it is raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How tokens are chosen. ``None`` leaves the model's own default in force.
+
+    Attributes:
+        temperature: 0 is greedy.
+        top_p: Nucleus mass, 0 to 1.
+        top_k: Number of candidates; -1 is all.
+        max_tokens: Longest reply in tokens; ``None`` is the room the model has left.
+        stop: Strings that end the reply; they are not part of it.
+        seed: Makes sampling repeatable.
+        frequency_penalty: -2 to 2, as in OpenAI's API.
+        presence_penalty: -2 to 2, as in OpenAI's API.
+        extra: Further vLLM sampling parameters by name (``min_p``, ``repetition_penalty``, ``bad_words`` …).
+    """
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarConstraint:
+    """The reply is a sentence of this EBNF grammar (xgrammar's dialect, start rule ``root``)."""
+
+    ebnf: str
+
+
+@dataclass(frozen=True, slots=True)
+class JsonConstraint:
+    """The reply is JSON that fits this JSON Schema (the engine's own JSON guidance)."""
+
+    schema: Mapping[str, Any]
+
+
+Constraint: TypeAlias = GrammarConstraint | JsonConstraint
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One generation.
+
+    Attributes:
+        messages: OpenAI-shaped messages, ready for the chat template (no tools, no cue to add).
+        sampling: How tokens are chosen.
+        constraint: What the reply must look like, or ``None`` for free text.
+        model: Name of the served model or adapter; ``None`` is the engine's default.
+        chat_template_kwargs: Passed to the chat template (``enable_thinking`` …).
+        timeout: Seconds until the generation is given up; ``None`` is the engine's default.
+    """
+
+    messages: Sequence[Message]
+    sampling: Sampling = field(default_factory=Sampling)
+    constraint: Constraint | None = None
+    model: str | None = None
+    chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of one generation.
+
+    Attributes:
+        prompt_tokens: Tokens read.
+        completion_tokens: Tokens written.
+        cached_tokens: Those of ``prompt_tokens`` that came from the prefix cache.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Tokens read and written."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A finished generation.
+
+    Attributes:
+        text: What the model wrote, without stop strings and special tokens.
+        finish_reason: Why it ended.
+        usage: Token counts.
+        model: Name of the model or adapter that answered.
+        request_id: The engine's id of the request.
+        reasoning: Reasoning text the engine reports apart from ``text``.
+    """
+
+    text: str
+    finish_reason: FinishReason
+    usage: Usage
+    model: str
+    request_id: str
+    reasoning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of a generation as it is written.
+
+    Exactly one delta of a stream, the last one, has a ``finish_reason``; it carries the usage of
+    the whole generation. Any delta may have an empty ``text``.
+
+    Attributes:
+        text: New text.
+        reasoning: New reasoning text.
+        finish_reason: Set on the last delta only.
+        usage: Set on the last delta only; ``None`` there if the server does not report it.
+        model: Name of the model or adapter that answers.
+        request_id: The engine's id of the request.
+    """
+
+    text: str
+    model: str
+    request_id: str
+    reasoning: str | None = None
+    finish_reason: FinishReason | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What an engine knows of its model.
+
+    Attributes:
+        name: Name of the default model.
+        max_model_len: Context window in tokens, or ``None`` if the engine does not tell.
+        adapters: Names of the adapters that can be asked for.
+        version: vLLM's version, or ``None`` if unknown.
+    """
+
+    name: str
+    max_model_len: int | None = None
+    adapters: tuple[str, ...] = ()
+    version: str | None = None
+
+
+class Engine(ABC):
+    """Generates text for messages.
+
+    Engines are safe to use from several threads and event loops at once. Leaving a stream early
+    (closing the iterator, or cancelling the task) aborts its request in the engine. Errors are
+    subclasses of :class:`raif_integrations.errors.EngineError`.
+    """
+
+    @property
+    @abstractmethod
+    def info(self) -> ModelInfo:
+        """The model behind the engine; may start the engine or ask the server once."""
+
+    @abstractmethod
+    def generate(self, request: Request) -> Completion:
+        """Generates one reply."""
+
+    @abstractmethod
+    async def agenerate(self, request: Request) -> Completion:
+        """Generates one reply without blocking the event loop."""
+
+    @abstractmethod
+    def generate_many(self, requests: Sequence[Request]) -> list[Completion]:
+        """Generates replies side by side, in the order of ``requests``.
+
+        Raises:
+            EngineError: The first failure; the other requests are aborted.
+        """
+
+    @abstractmethod
+    async def agenerate_many(self, requests: Sequence[Request]) -> list[Completion]:
+        """Generates replies side by side without blocking the event loop."""
+
+    @abstractmethod
+    def stream(self, request: Request) -> Iterator[Delta]:
+        """Generates one reply piece by piece. Closing the iterator aborts the request."""
+
+    @abstractmethod
+    def astream(self, request: Request) -> AsyncIterator[Delta]:
+        """Generates one reply piece by piece without blocking the event loop."""
+
+    @abstractmethod
+    def count_tokens(self, messages: Sequence[Message] | str) -> int:
+        """Counts the tokens of a rendered prompt (messages) or of a bare text (string)."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends the engine. Calls after that raise :class:`EngineClosedError`. Safe to call twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

@@ -1,0 +1,324 @@
+"""What the server engine does, step by step, for blocking and for awaiting callers alike.
+
+Each method is a generator of HTTP exchanges (see :mod:`raif_integrations.engines.server_exchange`).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import openai
+
+from raif_integrations.engines import server_errors
+from raif_integrations.engines.base import Completion, Delta, Message, ModelInfo, Request
+from raif_integrations.engines.server_address import ServerAddress
+from raif_integrations.engines.server_errors import CallContext
+from raif_integrations.engines.server_events import EventDecoder
+from raif_integrations.engines.server_exchange import Call, HttpResponse, Pause, Steps
+from raif_integrations.engines.server_models import ServedModels
+from raif_integrations.engines.server_reply import DeltaReader, read_completion
+from raif_integrations.engines.server_request import chat_body
+from raif_integrations.engines.server_retries import RetryPolicy
+from raif_integrations.errors import (
+    ConfigurationError,
+    EngineError,
+    ModelNotFoundError,
+    RequestError,
+    ServerError,
+)
+
+_VERSION_SECONDS = 5.0
+_SHOWN_BYTES = 2000
+_NO_RETRY = RetryPolicy(max_retries=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a call may take.
+
+    Attributes:
+        silence: Longest wait for the next bytes in seconds.
+        end: When the call is given up, on the monotonic clock; ``None`` for no such limit.
+        total: Seconds from the start to ``end``, or ``silence`` without one.
+    """
+
+    silence: float
+    end: float | None
+    total: float
+
+    @classmethod
+    def of(cls, request_timeout: float | None, default: float) -> Patience:
+        """The patience for a request, counted from now.
+
+        Raises:
+            ConfigurationError: The timeout is not above 0.
+        """
+        if request_timeout is None:
+            return cls(silence=default, end=None, total=default)
+        if request_timeout <= 0:
+            raise ConfigurationError(f"timeout is {request_timeout}, but must be above 0 seconds.")
+        return cls(silence=request_timeout, end=time.monotonic() + request_timeout, total=request_timeout)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the call is to be given up."""
+        return self.end is not None and time.monotonic() >= self.end
+
+    def left(self) -> float:
+        """Longest wait from now in seconds; never 0, which HTTP libraries take for no wait at all."""
+        return self.silence if self.end is None else max(self.end - time.monotonic(), 0.001)
+
+
+@dataclass(slots=True)
+class OpenStream:
+    """A stream whose response has begun.
+
+    Attributes:
+        response: The response; whoever holds the stream closes it.
+        patience: How long the stream may take.
+        context: What errors tell of the call.
+    """
+
+    response: HttpResponse
+    patience: Patience
+    context: CallContext
+    _decoder: EventDecoder = field(default_factory=EventDecoder)
+    _reader: DeltaReader = field(default_factory=DeltaReader)
+    _content_type: str = field(init=False)
+    # Something else answers, as a gateway does with a login page; its text, until it is shown.
+    _page: bytes | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._content_type = self.response.headers.get("content-type", "")
+        self._page = None if "text/event-stream" in self._content_type else b""
+
+    def read(self, block: bytes) -> Iterator[Delta]:
+        """The deltas that the next bytes complete.
+
+        Raises:
+            EngineError: The server reports an error, or the request's timeout is over.
+        """
+        if self._page is not None:
+            self._page = (self._page + block)[:_SHOWN_BYTES]
+            return
+        for event in self._decoder.feed(block):
+            delta = self._reader.read(event)
+            if delta is not None:
+                yield delta
+        if self.patience.exhausted and not self._reader.done:
+            raise server_errors.timed_out(self.context)
+
+    def end(self) -> Iterator[Delta]:
+        """The last delta at the end of the response, if the stream did not say that it is done.
+
+        Raises:
+            EngineDiedError: The reply is cut off.
+            ServerError: The response was no stream at all.
+        """
+        if self._page is not None:
+            text = self._page.decode(errors="replace")
+            raise server_errors.unreadable(self._content_type, text, self.context)
+        delta = self._reader.finish()
+        if delta is not None:
+            yield delta
+
+    def broken(self, error: Exception) -> None:
+        """Takes note that the connection failed.
+
+        Raises:
+            EngineError: The reply is not complete.
+        """
+        if not self._reader.done:
+            raise server_errors.from_transport(error, self.context) from error
+
+
+class ServerSteps:
+    """The steps of one engine.
+
+    Args:
+        address: The server.
+        model: Name of the default model; ``None`` is the server's only base model.
+        timeout: Longest silence of the server in seconds.
+        retries: How often a failed call is made again.
+    """
+
+    def __init__(
+        self, address: ServerAddress, *, model: str | None, timeout: float, retries: RetryPolicy
+    ) -> None:
+        self._address = address
+        self._model = model
+        self._timeout = timeout
+        self._retries = retries
+        self._info: ModelInfo | None = None
+        self._chat_url = f"{address.api}/chat/completions"
+
+    def generate(self, request: Request) -> Steps[Completion]:
+        """Generates one reply."""
+        response, _, context = yield from self._chat(request, stream=False)
+        return read_completion(_json(response, context))
+
+    def open_stream(self, request: Request) -> Steps[OpenStream]:
+        """Begins a stream."""
+        response, patience, context = yield from self._chat(request, stream=True)
+        return OpenStream(response, patience, context)
+
+    def default_model(self) -> Steps[str]:
+        """The name to send for requests that name no model.
+
+        Raises:
+            ConfigurationError: No model is given and the server does not have exactly one.
+        """
+        if self._model is None:
+            info = yield from self.describe()
+            self._model = info.name
+        return self._model
+
+    def describe(self) -> Steps[ModelInfo]:
+        """What the server tells of itself, asked once.
+
+        A server (or a gateway before it) that refuses to tell is no failure if the model is given.
+        """
+        if self._info is None:
+            served = yield from self._served()
+            name = self._model or self._only_base(served)
+            version = yield from self._version()
+            self._info = ModelInfo(
+                name=name,
+                max_model_len=served.context_window(name) if served else None,
+                adapters=served.adapters if served else (),
+                version=version,
+            )
+        return self._info
+
+    def count_tokens(self, messages: Sequence[Message] | str) -> Steps[int]:
+        """Counts tokens with vLLM's ``/tokenize``."""
+        model = yield from self.default_model()
+        body: dict[str, Any] = {"model": model}
+        if isinstance(messages, str):
+            body |= {"prompt": messages, "add_special_tokens": False}
+        else:
+            body |= {"messages": list(messages), "add_generation_prompt": True}
+        url = f"{self._address.root}/tokenize"
+        context = CallContext(self._address, url, self._timeout, model)
+        try:
+            response = yield from self._send(Call("POST", url, self._timeout, body), context)
+            payload = _json(response, context)
+        except ModelNotFoundError:
+            raise
+        except EngineError as error:
+            if _status(error) not in (403, 404, 405):
+                raise
+            raise RequestError(
+                f"Tokens cannot be counted: {error.message}",
+                hint=f"Let {url} through, or count with the model's tokenizer.",
+            ) from error
+        if not isinstance(payload, dict) or not isinstance(payload.get("count"), int):
+            raise ServerError(f"{url} answered without a token count.")
+        return int(payload["count"])
+
+    def _chat(self, request: Request, *, stream: bool) -> Steps[tuple[HttpResponse, Patience, CallContext]]:
+        patience = Patience.of(request.timeout, self._timeout)
+        model = request.model or (yield from self.default_model())
+        call = Call(
+            "POST", self._chat_url, patience.silence, chat_body(request, model, stream=stream), stream
+        )
+        context = CallContext(self._address, call.url, patience.total, model)
+        try:
+            response = yield from self._send(call, context, patience=patience)
+        except ModelNotFoundError as error:
+            raise (yield from self._explain_missing(error)) from error.__cause__
+        return response, patience, context
+
+    def _send(
+        self,
+        call: Call,
+        context: CallContext,
+        *,
+        patience: Patience | None = None,
+        retries: RetryPolicy | None = None,
+    ) -> Steps[HttpResponse]:
+        """Makes a call, again where that can help.
+
+        Raises:
+            EngineError: It failed for good.
+        """
+        patience = patience or Patience.of(None, call.timeout)
+        retries = retries or self._retries
+        attempt = 0
+        while True:
+            try:
+                response: HttpResponse = yield call
+                return response
+            except openai.OpenAIError as error:
+                failure = server_errors.from_sdk(error, context)
+                headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
+                wait = retries.wait(failure, headers, attempt)
+                if wait is None or (patience.end is not None and wait >= patience.left()):
+                    raise failure from error
+            yield Pause(wait)
+            attempt += 1
+            call = Call(call.method, call.url, patience.left(), call.body, call.stream)
+
+    def _served(self) -> Steps[ServedModels | None]:
+        """The server's list of models, or ``None`` if it keeps it to itself."""
+        url = f"{self._address.api}/models"
+        context = CallContext(self._address, url, self._timeout)
+        try:
+            response = yield from self._send(Call("GET", url, self._timeout), context)
+        except EngineError as error:
+            if _status(error) in (None, 401):
+                raise
+            return None
+        try:
+            return ServedModels.parse(_json(response, context))
+        except ServerError:
+            return None
+
+    def _version(self) -> Steps[str | None]:
+        url = f"{self._address.root}/version"
+        context = CallContext(self._address, url, _VERSION_SECONDS)
+        try:
+            call = Call("GET", url, min(self._timeout, _VERSION_SECONDS))
+            response = yield from self._send(call, context, retries=_NO_RETRY)
+            payload = _json(response, context)
+        except EngineError:
+            return None
+        version = payload.get("version") if isinstance(payload, dict) else None
+        return version if isinstance(version, str) else None
+
+    def _only_base(self, served: ServedModels | None) -> str:
+        if served is not None and len(served.bases) == 1:
+            return served.bases[0]
+        if served is None or not served.names:
+            problem = f"No model is given, and {self._address.api} does not list its models."
+        else:
+            problem = f"No model is given, and {self._address.api} serves several: {', '.join(served.names)}."
+        raise ConfigurationError(problem, hint="Pass model=.")
+
+    def _explain_missing(self, error: ModelNotFoundError) -> Steps[ModelNotFoundError]:
+        """Adds the names that are served."""
+        try:
+            served = yield from self._served()
+        except EngineError:
+            served = None
+        if served is None or not served.names:
+            return error
+        return ModelNotFoundError(error.message, hint=f"It serves: {', '.join(served.names)}.")
+
+
+def _json(response: HttpResponse, context: CallContext) -> Any:
+    try:
+        return json.loads(response.content)
+    except ValueError:
+        content_type = response.headers.get("content-type", "")
+        raise server_errors.unreadable(content_type, response.text, context) from None
+
+
+def _status(error: EngineError) -> int | None:
+    """HTTP status behind an error, or ``None`` if there was no answer."""
+    cause = error.__cause__
+    return cause.status_code if isinstance(cause, openai.APIStatusError) else None

@@ -1,0 +1,169 @@
+"""Drives a turn on an engine: sync or async, streamed or not.
+
+The course of a turn is written once, in ``steps.py``; a driver only fetches what the course asks for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from raif_integrations.engines.base import Completion, Delta, Engine
+from raif_integrations.turn.steps import Next, Open, take_turn
+from raif_integrations.turn.types import TurnEvent, TurnRequest, TurnResult
+
+
+def run_turn(engine: Engine, request: TurnRequest) -> TurnResult:
+    """Takes a turn and returns what came of it.
+
+    Args:
+        engine: Who generates.
+        request: The turn.
+
+    Returns:
+        The text, tool calls or value.
+
+    Raises:
+        EngineError: The engine did not answer.
+        RequestError: The messages cannot be sent.
+        ConfigurationError: Tools and tool choice contradict each other.
+    """
+    steps = take_turn(request, trained=_trained(engine, request), streaming=False)
+    replies = _Collected()
+    answer: Delta | None = None
+    while True:
+        step = steps.send(answer)
+        answer = None
+        match step:
+            case Open():
+                replies.add(engine.generate_many(step.requests))
+            case Next():
+                answer = replies.take(step.number)
+            case TurnResult():
+                return step
+
+
+async def arun_turn(engine: Engine, request: TurnRequest) -> TurnResult:
+    """Takes a turn without blocking the event loop; see :func:`run_turn`."""
+    steps = take_turn(request, trained=await _atrained(engine, request), streaming=False)
+    replies = _Collected()
+    answer: Delta | None = None
+    while True:
+        step = steps.send(answer)
+        answer = None
+        match step:
+            case Open():
+                replies.add(await engine.agenerate_many(step.requests))
+            case Next():
+                answer = replies.take(step.number)
+            case TurnResult():
+                return step
+
+
+def stream_turn(engine: Engine, request: TurnRequest) -> Iterator[TurnEvent]:
+    """Takes a turn and yields what happens in it; closing the iterator aborts it.
+
+    Args:
+        engine: Who generates.
+        request: The turn.
+
+    Yields:
+        Events as they happen; the last one is the :class:`TurnResult`.
+
+    Raises:
+        EngineError: The engine did not answer, or stopped in the middle.
+        RequestError: The messages cannot be sent.
+        ConfigurationError: Tools and tool choice contradict each other.
+    """
+    steps = take_turn(request, trained=_trained(engine, request), streaming=True)
+    streams: list[Iterator[Delta]] = []
+    answer: Delta | None = None
+    try:
+        while True:
+            step = steps.send(answer)
+            answer = None
+            match step:
+                case Open():
+                    streams += [engine.stream(one) for one in step.requests]
+                case Next():
+                    answer = next(streams[step.number], None)
+                case _:
+                    yield step
+                    if isinstance(step, TurnResult):
+                        return
+    finally:
+        for stream in streams:
+            if close := getattr(stream, "close", None):
+                close()
+
+
+async def astream_turn(engine: Engine, request: TurnRequest) -> AsyncIterator[TurnEvent]:
+    """Takes a turn and yields what happens in it without blocking; see :func:`stream_turn`."""
+    steps = take_turn(request, trained=await _atrained(engine, request), streaming=True)
+    streams: list[AsyncIterator[Delta]] = []
+    answer: Delta | None = None
+    try:
+        while True:
+            step = steps.send(answer)
+            answer = None
+            match step:
+                case Open():
+                    streams += [engine.astream(one) for one in step.requests]
+                case Next():
+                    answer = await anext(streams[step.number], None)
+                case _:
+                    yield step
+                    if isinstance(step, TurnResult):
+                        return
+    finally:
+        for stream in streams:
+            if aclose := getattr(stream, "aclose", None):
+                await aclose()
+
+
+class _Collected:
+    """Whole completions, handed out as a stream of one delta each."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Delta | None] = []
+
+    def add(self, completions: Sequence[Completion]) -> None:
+        self._waiting += [
+            Delta(
+                text=completion.text,
+                model=completion.model,
+                request_id=completion.request_id,
+                reasoning=completion.reasoning,
+                finish_reason=completion.finish_reason,
+                usage=completion.usage,
+            )
+            for completion in completions
+        ]
+
+    def take(self, number: int) -> Delta | None:
+        delta, self._waiting[number] = self._waiting[number], None
+        return delta
+
+
+def _named(request: TurnRequest) -> str | None:
+    """The name that tells whether the model was trained on RAIF; ``None`` if the engine has to say it."""
+    return (request.model or None) if request.options.prompting == "auto" else ""
+
+
+def _is_trained(request: TurnRequest, name: str) -> bool:
+    if request.options.prompting != "auto":
+        return request.options.prompting == "trained"
+    return "raif" in name.rsplit("/", 1)[-1].lower()
+
+
+def _trained(engine: Engine, request: TurnRequest) -> bool:
+    name = _named(request)
+    return _is_trained(request, engine.info.name if name is None else name)
+
+
+async def _atrained(engine: Engine, request: TurnRequest) -> bool:
+    name = _named(request)
+    if name is None:
+        # Asking for the model's name may load the engine or ask the server.
+        name = (await asyncio.to_thread(lambda: engine.info)).name
+    return _is_trained(request, name)

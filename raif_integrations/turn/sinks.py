@@ -1,0 +1,103 @@
+"""Where the text of a generation goes: nowhere, out as text, or through a contract's decoder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeAlias
+
+from raif_integrations.contract import OutputContract
+from raif_integrations.contract.report import Decoded
+from raif_integrations.engines.base import FinishReason
+from raif_integrations.turn.tally import Tally
+from raif_integrations.turn.types import Growing, TextDelta, TurnEvent
+
+MakeEvent: TypeAlias = Callable[[str, Growing], TurnEvent]
+"""Makes an event of new JSON text and of the value that grows behind it."""
+
+
+class Sink(Protocol):
+    """Takes a generation piece by piece."""
+
+    def push(self, text: str) -> Iterator[TurnEvent]:
+        """Takes new text and yields what can be told of it."""
+        ...
+
+
+class PlainSink:
+    """Keeps quiet: for generations that are no part of the reply."""
+
+    def push(self, text: str) -> Iterator[TurnEvent]:
+        """Takes new text."""
+        return iter(())
+
+
+class TextSink:
+    """Hands free text on as it comes."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+
+    def push(self, text: str) -> Iterator[TurnEvent]:
+        """Takes new text and yields it."""
+        self._tally.text.append(text)
+        yield TextDelta(text)
+
+
+class ValueSink:
+    """Decodes a value while it is written.
+
+    Args:
+        contract: What the value must look like.
+        event: Makes the events.
+        streaming: Hand out JSON text as soon as it is certain. Otherwise it is handed out at the end.
+        constrained: The text is generated under the contract's grammar.
+    """
+
+    def __init__(
+        self, contract: OutputContract, event: MakeEvent, *, streaming: bool, constrained: bool
+    ) -> None:
+        self.contract = contract
+        self._event = event
+        self._streaming = streaming
+        self._decoder = contract.decoder(constrained=constrained, events=True)
+        self._written: list[str] = []
+        self._own: Decoded | None = None
+        self._repaired = ""
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self._written)
+
+    def push(self, text: str) -> Iterator[TurnEvent]:
+        """Takes new text and yields the JSON that became certain."""
+        self._written.append(text)
+        self._decoder.push(text)
+        if self._streaming:
+            yield from self._send(self._decoder.take_json())
+
+    def finish(self, finish_reason: FinishReason) -> Decoded:
+        """Ends the text and decodes the whole."""
+        self._own = self._decoder.finish(finish_reason)
+        return self._own
+
+    def settle(self, decoded: Decoded) -> Decoded:
+        """Takes the final outcome, after repairs.
+
+        Returns:
+            The same; refused where a repair contradicts what was already streamed.
+        """
+        if self._streaming:
+            return self._decoder.amend(decoded)
+        if decoded.ok and decoded is not self._own:
+            self._repaired = json.dumps(decoded.value, ensure_ascii=False)
+        return decoded
+
+    def rest(self) -> Iterator[TurnEvent]:
+        """Yields the JSON that was held back: all of it together is the value, or its sure beginning."""
+        yield from self._send(self._repaired or self._decoder.take_json())
+
+    def _send(self, text: str) -> Iterator[TurnEvent]:
+        if text:
+            yield self._event(text, self._decoder)

@@ -1,0 +1,1 @@
+"""What several test folders share: the scripted engine, a real server process, a stub HTTP server."""
