@@ -28,7 +28,7 @@ import openai
 
 from raif_integrations.engines.base import GrammarConstraint, Request, Sampling
 from raif_integrations.engines.server import ServerEngine
-from raif_integrations.engines.server_request import chat_body
+from raif_integrations.engines.server.request import chat_body
 
 PIECES = 256
 REQUEST = Request(

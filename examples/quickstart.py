@@ -10,14 +10,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 import time
+from collections.abc import Iterator
 from datetime import date
 from typing import Any, Literal
-
-# Set before vLLM is imported: errors only, so that the answers stay readable.
-os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 
 from langchain_core.tools import tool
 from llama_index.core import PromptTemplate
@@ -69,7 +65,7 @@ def tool_call(llm: ChatRaifVLLM, engine: EmbeddedEngine, city: str) -> None:
     answer = llm.bind_tools([get_weather]).invoke(request)
     for call in answer.tool_calls:
         value = {"name": call["name"], "arguments": call["args"]}
-        show(engine, answer.response_metadata["raif"], f"{call['name']}({call['args']})", value)
+        show(engine, answer.response_metadata["raif"], value)
         row("result", get_weather.invoke(call["args"]))
 
 
@@ -79,27 +75,39 @@ def structured_output(llm: ChatRaifVLLM, engine: EmbeddedEngine, text: str) -> N
     answer: Any = llm.with_structured_output(Invoice, include_raw=True).invoke(text)
     if answer["parsing_error"]:
         raise answer["parsing_error"]
-    show(engine, answer["raw"].response_metadata["raif"], repr(answer["parsed"]), answer["parsed"])
+    show(engine, answer["raw"].response_metadata["raif"], answer["parsed"])
 
 
 def streamed_output(llm: ChatRaifVLLM, text: str) -> None:
-    """LangChain: the same, shown as it is written."""
-    heading("LangChain: the same, streamed", text)
-    started, first = time.perf_counter(), 0.0
+    """LangChain: the same, each field shown as soon as it is complete."""
+    heading("LangChain: the same, streamed")
+    started = time.perf_counter()
+    shown: list[str] = []
     for growing in llm.with_structured_output(Invoice.model_json_schema()).stream(text):
-        first = first or time.perf_counter() - started
-        redraw("value", json.dumps(growing, ensure_ascii=False))
-    print()
-    row("time", f"{first:.1f} s to the first value, {time.perf_counter() - started:.1f} s in all")
+        for field in list(fields(growing))[len(shown) :]:
+            row("" if shown else "value", f"{field}  ({time.perf_counter() - started:.1f} s)")
+            shown.append(field)
+
+
+def fields(value: Any, path: str = "") -> Iterator[str]:
+    """The scalar fields of a value, as ``items[0].price = 899.5``."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from fields(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from fields(inner, f"{path}[{index}]")
+    else:
+        yield f"{path} = {value!r}"
 
 
 def llama_index(llm: RaifVLLM, engine: EmbeddedEngine, text: str) -> None:
     """LlamaIndex: the same object, on the same engine."""
-    heading("LlamaIndex: structured_predict", text)
+    heading("LlamaIndex: structured_predict, on the same engine")
     last_chat = LastChat()
     get_dispatcher().add_event_handler(last_chat)
     invoice = llm.structured_predict(Invoice, PromptTemplate("{text}"), text=text)
-    show(engine, last_chat.raw["raif"], repr(invoice), invoice)
+    show(engine, last_chat.raw["raif"], invoice)
 
 
 class LastChat(BaseEventHandler):
@@ -115,37 +123,32 @@ class LastChat(BaseEventHandler):
     def handle(self, event: BaseEvent, **kwargs: Any) -> None:
         """Takes the report out of the event that ends a chat."""
         if isinstance(event, LLMChatEndEvent) and event.response is not None:
-            self.raw = event.response.raw
+            self.raw = event.response.raw or {}
 
 
-def show(engine: EmbeddedEngine, report: dict[str, Any], value: str, data: Any) -> None:
+def show(engine: EmbeddedEngine, report: dict[str, Any], value: dict[str, Any] | BaseModel) -> None:
     """Prints the RAIF text, the value, and its tokens beside those of the same value as JSON."""
-    data = data.model_dump(mode="json", exclude_none=True) if isinstance(data, BaseModel) else data
-    minified = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    as_json = engine.count_tokens(minified) + 1  # The token that ends a reply counts on both sides.
     row("RAIF", report["text"])
-    row("value", value)
+    if isinstance(value, BaseModel):
+        row("value", "\n".join([type(value).__name__, *(f"  {name}={field!r}" for name, field in value)]))
+        value = value.model_dump(mode="json", exclude_none=True)
+    else:
+        row("value", str(value))
+    minified = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    as_json = engine.count_tokens(minified) + 1  # The token that ends a reply counts on both sides.
     row("tokens", f"{report['completion_tokens']} written, {as_json} as minified JSON")
 
 
-def heading(title: str, request: str) -> None:
+def heading(title: str, request: str = "") -> None:
     """Prints what comes next."""
     print(f"\n{title}\n{'-' * len(title)}")
-    row("request", request)
+    if request:
+        row("request", request)
 
 
 def row(label: str, text: str) -> None:
     """Prints a labelled text, its lines under each other."""
     print(f"{label:>8}  " + text.strip().replace("\n", "\n" + " " * 10), flush=True)
-
-
-def redraw(label: str, text: str) -> None:
-    """Prints over the last line on a terminal, and on a line of its own elsewhere."""
-    if sys.stdout.isatty():
-        width = os.get_terminal_size().columns - 12
-        print(f"\r{label:>8}  {text[-width:]:<{width}}", end="", flush=True)
-    else:
-        row(label, text)
 
 
 def arguments() -> argparse.Namespace:

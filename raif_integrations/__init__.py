@@ -6,9 +6,11 @@ and needs no framework and no engine.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # Type checkers take it for true; importing typing would cost more than all else here.
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from raif_integrations.chat_templates import chat_template, chat_template_names, chat_template_path
     from raif_integrations.contract import OutputContract
     from raif_integrations.engines.embedded import EmbeddedEngine

@@ -1,25 +1,32 @@
-"""Where the tests find the small model, and in which order they run."""
+"""What tests share: the small model, one engine in this process, one server, and the order they run in."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import small_model
+from tests.real.server_fixture import vllm_server
 
-ROOT = Path(__file__).parents[1]
+if TYPE_CHECKING:
+    from raif_integrations import EmbeddedEngine
+
+__all__ = ["vllm_server"]
 
 # Cheap tests first: those that load a model come last.
-_SLOW_FOLDERS = ("docs", "real")
+_SLOW_FOLDERS = ("real", "docs")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts the folders that need an engine at the end, in the order given above."""
+    tests = Path(__file__).parent
 
     def rank(item: pytest.Item) -> int:
-        folder = item.path.relative_to(ROOT / "tests").parts[0]
+        folder = item.path.relative_to(tests).parts[0]
         return _SLOW_FOLDERS.index(folder) + 1 if folder in _SLOW_FOLDERS else 0
 
     items.sort(key=rank)
@@ -31,9 +38,9 @@ def model_path() -> Path:
     given = os.environ.get("RAIF_TEST_MODEL")
     if not given:
         return small_model.prepare()
-    path = Path(given)
-    if not (path / "config.json").is_file():
-        pytest.fail(f"RAIF_TEST_MODEL={given} is not a model folder: it has no config.json.")
+    path = Path(given).resolve()
+    if not small_model.is_complete(path):
+        pytest.fail(f"RAIF_TEST_MODEL={given} is not a whole model folder.")
     return path
 
 
@@ -41,3 +48,13 @@ def model_path() -> Path:
 def adapter_path() -> Path:
     """Folder of the RAIF adapter for the small model."""
     return small_model.ADAPTER
+
+
+@pytest.fixture(scope="session")
+def embedded_engine(model_path: Path, adapter_path: Path) -> Iterator[EmbeddedEngine]:
+    """The one engine of the test session; it knows the adapter as ``raif`` and by its folder's name."""
+    from raif_integrations import EmbeddedEngine
+
+    adapters = {"raif": adapter_path, adapter_path.name: adapter_path}
+    with EmbeddedEngine(model_path, adapters=adapters) as engine:
+        yield engine

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from raif_integrations.contract.constants import same
 from raif_integrations.contract.paths import Path, Place, Step
 from raif_integrations.contract.reading import MisreadError
 
-Container = dict[str, Any] | list[Any]
+Container: TypeAlias = dict[str, Any] | list[Any]
 
 
 class Assembly:
@@ -36,13 +36,19 @@ class Assembly:
         """Whether there is a value at a path, and the value."""
         current: Any = self.root
         for step in path:
-            if isinstance(current, dict) and isinstance(step, str) and step in current:
-                current = current[step]
-            elif isinstance(current, list) and isinstance(step, int) and step < len(current):
-                current = current[step]
+            if isinstance(step, str):
+                found = isinstance(current, dict) and step in current
             else:
+                found = isinstance(current, list) and step < len(current)
+            if not found:
                 return False, None
+            current = current[step]
         return True, current
+
+    def length(self, path: Path) -> int:
+        """How many elements there are at a path."""
+        _, value = self.find(path)
+        return len(value) if isinstance(value, list) else 0
 
     def put(self, place: Place, value: Any) -> bool:
         """Puts a value at its place.
@@ -55,6 +61,8 @@ class Assembly:
         """
         container = self._enter(place)
         step = place.path[-1]
+        if isinstance(value, (dict, list)):
+            self.seal(value)
         if isinstance(container, list):
             return self._put_element(container, step, value)
         if not isinstance(step, str):
@@ -87,9 +95,8 @@ class Assembly:
             MisreadError: Something else stands there.
         """
         elements: list[Any] = []
-        if not self.put(place, elements) or self.find(place.path)[1] is not elements:
+        if not self.put(place, elements) or id(self.find(place.path)[1]) != id(elements):
             raise MisreadError("the field is written twice", "syntax")
-        self.seal(elements)
         return elements
 
     def seal(self, container: Container) -> None:
@@ -124,33 +131,31 @@ class Assembly:
         del self._chain[depth:]
         container: Container = self._chain[-1][1] if self._chain else self.root
         for position in range(depth, len(path) - 1):
-            wanted: type[Container] = list if isinstance(path[position + 1], int) else dict
+            wanted = list if isinstance(path[position + 1], int) else dict
             container = self._descend(container, path[position], wanted, place)
             self._chain.append((path[position], container))
         return container
 
-    def _descend(self, container: Container, step: Step, wanted: type[Container], place: Place) -> Container:
-        if isinstance(container, dict) != isinstance(step, str):
-            raise MisreadError("an index and a key stand in the same place", "syntax")
-        below: Any
-        if isinstance(container, list):
-            position = int(step)
+    def _descend(self, container: Container, step: Step, wanted: type, place: Place) -> Container:
+        """The container one step deeper, made if it is not there."""
+        made: Container = wanted()
+        below: Any = made
+        if isinstance(container, list) and isinstance(step, int):
             if id(container) in self._sealed:
                 raise MisreadError("the array was already complete", "syntax")
-            if position > len(container):
+            if step > len(container):
                 raise MisreadError(f"element {len(container)} is missing before it", "syntax")
-            if position == len(container):
-                below = wanted()
+            if step == len(container):
                 container.append(below)
-                return below  # type: ignore[no-any-return]
-            below = container[position]
+            below = container[step]
+        elif isinstance(container, dict) and isinstance(step, str):
+            below = container.setdefault(step, below)
         else:
-            if step not in container:
-                below = container[str(step)] = wanted()
-                return below  # type: ignore[no-any-return]
-            below = container[str(step)]
-        if not isinstance(below, wanted):
+            raise MisreadError("an index and a key stand in the same place", "syntax")
+        if below is made:
+            return made
+        if type(below) is not type(made):
             raise MisreadError("two kinds of value stand in the same place", "syntax")
         if id(below) in self._sealed or not place.declared:
             raise MisreadError("it comes back to a part that was already left", "syntax")
-        return below
+        return cast(Container, below)

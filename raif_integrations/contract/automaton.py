@@ -206,6 +206,11 @@ def write(automaton: Automaton, rules: Rules, hint: str) -> str:
     Returns:
         The name of the start rule.
     """
+    return write_states(automaton, rules, hint)[0]
+
+
+def write_states(automaton: Automaton, rules: Rules, hint: str) -> list[str]:
+    """The same as :func:`write`; returns the name of each state's rule."""
     names = [rules.reserve(hint if state == 0 else f"{hint}{state}") for state in range(len(automaton.edges))]
     for state, leaving in enumerate(automaton.edges):
         parts = ['""'] if state in automaton.accepting else []
@@ -213,7 +218,7 @@ def write(automaton: Automaton, rules: Rules, hint: str) -> str:
             final = not automaton.edges[target] and target in automaton.accepting
             parts.append(sequence(char_class(chars), "" if final else names[target]))
         rules.define(names[state], " | ".join(parts) or '""')
-    return names[0]
+    return names
 
 
 def weight(automaton: Automaton) -> float:

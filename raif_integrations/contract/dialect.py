@@ -81,9 +81,11 @@ def resource_of(schema: Any, draft: ValidatorClass) -> Resource[Any]:
 def registry_of(schema: JsonSchema, draft: ValidatorClass) -> Registry[Any]:
     """A registry that knows the schema (under its own URI and the empty one) and the meta-schemas."""
     resource = resource_of(schema, draft)
-    registry = SPECIFICATIONS.with_resource("", resource)
+    registry: Registry[Any] = SPECIFICATIONS.with_resource("", resource)
     identifier = resource.id()
-    return registry.with_resource(identifier, resource) if identifier else registry
+    if identifier:
+        registry = registry.with_resource(identifier, resource)
+    return registry
 
 
 def resolver_of(schema: JsonSchema, draft: ValidatorClass) -> Resolver[Any]:

@@ -18,6 +18,7 @@ from raif_integrations.contract.framing import WrittenLeaf
 from raif_integrations.contract.layout import CLOSE, OPEN, WHITESPACE
 from raif_integrations.contract.paths import Path, Place, resolve
 from raif_integrations.contract.reading import MisreadError, is_wrapped, parse_json, read_leaf, read_text
+from raif_integrations.contract.renumbering import index_order
 from raif_integrations.contract.report import FieldError, Repair
 from raif_integrations.contract.shape import ARRAY, NULL, OBJECT, STRING, Shape, Shapes
 from raif_integrations.contract.sinks import Block, Ending, LooseBlock
@@ -58,6 +59,7 @@ class Document:
         book: Places of the contract.
         envelope: Key of the envelope, or ``None``.
         emitter: Takes what is certain, or ``None`` if nobody listens.
+        constrained: The text was generated under the grammar, which leaves the digits of indices free.
 
     Attributes:
         assembly: The value so far.
@@ -66,12 +68,22 @@ class Document:
         truncated: The text ends before a unit does.
     """
 
-    def __init__(self, book: PlaceBook, envelope: str | None, emitter: Emitter | None) -> None:
+    def __init__(
+        self,
+        book: PlaceBook,
+        envelope: str | None,
+        emitter: Emitter | None,
+        *,
+        constrained: bool,
+    ) -> None:
         self._book = book
         self._root = book.shapes.root
         self._envelope = envelope
         self._emitter = emitter
+        self._constrained = constrained
         self.assembly = Assembly()
+        self._order = index_order(constrained=constrained, length=self.assembly.length, note=self._note_index)
+        self._settled: Place | None = None
         self.errors: list[FieldError] = []
         self.repairs: list[Repair] = []
         self.truncated = False
@@ -104,6 +116,19 @@ class Document:
 
     def _note_for(self, path: Path, kind: str, detail: str) -> None:
         self._note(kind, detail, path)
+
+    def _note_index(self, path: Path) -> None:
+        self._note("index_changed", str(path[-1]), path)
+
+    def _settle(self, place: Place) -> Place:
+        """The place with the indices that count; asked for once a line."""
+        if self._settled is not None:
+            place, self._settled = self._settled, None
+            return place
+        return self._order.settle(place) if self._has_index(place) else place
+
+    def _has_index(self, place: Place) -> bool:
+        return self._constrained or any(isinstance(step, int) for step in place.path)
 
     def _fail(self, path: Path, rule: str, message: str, excerpt: str = "") -> None:
         self.errors.append(FieldError(self._path_text(path), rule, message, excerpt_of(excerpt)))
@@ -164,7 +189,7 @@ class Document:
             self._note_once("line_endings_normalized", "CRLF")
         if place.literal:
             self._note("key_recognised", leaf.key, place.path)
-        self._feed_leaf(leaf, place, crlf=crlf)
+        self._feed_leaf(leaf, self._settle(place), crlf=crlf)
         self._kept = len(self._written)
 
     def _begin(self, line: str) -> None:
@@ -347,7 +372,7 @@ class Document:
     def _open_table(self, leaf: WrittenLeaf, place: Place) -> None:
         if not place.shape.kinds & ARRAY:
             raise MisreadError("a table stands where no list is expected")
-        self._table = Table(place, leaf.key, leaf.rest, self._note_at(place))
+        self._table = Table(place, leaf.key, leaf.rest, self._note_at(place), constrained=self._constrained)
 
     def _feed_row(self, table: Table, cells: str) -> None:
         if cells.endswith("\r"):
@@ -587,16 +612,20 @@ class Document:
             return False
         if self._block is not None:
             return self._may_grow_block(start)
-        if self._growing is not None:
+        if self._growing is not None or self._settled is not None:
             return False
         key, equals, rest = start.partition("=")
         if not equals:
             return None
         tagged = key.endswith(":s")
         place = self._book.known(key[:-2] if tagged else key)
-        if place is None or self.assembly.holds(place.path):
+        if place is None:
             return False
-        return self._may_grow_leaf(place, rest, tagged=tagged)
+        may = self._may_grow_leaf(place, rest, tagged=tagged)
+        if may:
+            self._settled = self._settle(place)
+            return not self.assembly.holds(self._settled.path)
+        return may
 
     def _may_grow_block(self, start: str) -> bool | None:
         if self._growing is None or not isinstance(self._block, Block) or not self._block.is_certain:
@@ -632,14 +661,12 @@ class Document:
                 self._emitter.text("\n")
                 self._grown += 1
             return 0
-        key, _, _ = start.partition("=")
-        written = key[:-2] if key.endswith(":s") else key
-        place = self._book.known(written)
+        place = self._settled
         assert place is not None
         if not self._emitter.begin_text(place.path, place.shapes):
             return -1
         self._growing, self._grown = place, 0
-        return len(key) + 1
+        return start.index("=") + 1
 
     def grow_by(self, piece: str) -> None:
         """Emits a further piece of the growing string."""

@@ -117,7 +117,7 @@ def char_class(chars: CharSet) -> str:
 def _class_body(chars: CharSet) -> str:
     parts = []
     for low, high in chars:
-        first, last = _escaped(low, '\\]^-["'), _escaped(high, '\\]^-["')
+        first, last = _in_class(low), _in_class(high)
         if low == high:
             parts.append(first)
         elif high == low + 1:
@@ -127,7 +127,17 @@ def _class_body(chars: CharSet) -> str:
     return "".join(parts)
 
 
+def _in_class(code: int) -> str:
+    """A character of a class; one with a meaning there as a hexadecimal number, also at the end of a range."""
+    return f"\\U{code:08x}" if chr(code) in "\\]^-[\"" else _escaped(code, "")
+
+
 def _escaped(code: int, special: str) -> str:
+    """A character, escaped where it must be.
+
+    Always with eight digits: ``\\x`` and ``\\u`` are read greedily by some releases of xgrammar, so that a
+    following digit would be taken for a part of the code.
+    """
     if code == 0x0A:
         return "\\n"
     char = chr(code)
@@ -135,7 +145,7 @@ def _escaped(code: int, special: str) -> str:
         return "\\" + char
     if 0x20 <= code < 0x7F:
         return char
-    return f"\\x{code:02x}" if code < 0x80 else f"\\U{code:08x}"
+    return f"\\U{code:08x}"
 
 
 def alternatives(parts: Sequence[str]) -> str:

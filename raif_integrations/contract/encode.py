@@ -1,4 +1,9 @@
-"""Values to RAIF-G in the contract's layout."""
+"""Values to RAIF-G in the contract's layout.
+
+Where the grammar cannot know the path (under a free key, below an untyped field) a value takes one unit:
+lists are literals, described flat objects are inline, and what is deeper below an untyped field is JSON
+on one line.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from typing import Any
 
 from raif_integrations.contract import layout
 from raif_integrations.contract.numerals import write_number
-from raif_integrations.contract.shape import Shape, Shapes, bit_of
+from raif_integrations.contract.shape import ARRAY, Shape, Shapes, bit_of
 
 
 class UnwritableError(ValueError):
@@ -42,27 +47,33 @@ class Encoder:
         for key in sorted(value, key=lambda name: (placements.get(name, 0), name)):
             if not layout.is_writable_key(key):
                 raise UnwritableError(f"RAIF cannot carry the key {key!r}")
-            self._leaf(value[key], layout.join(prefix, key), shape.child(key), lines)
+            free = key not in shape.declared
+            self._leaf(value[key], layout.join(prefix, key), shape.child(key), lines, free=free)
 
-    def _leaf(self, value: Any, path: str, shape: Shape, lines: list[str]) -> None:
+    def _leaf(self, value: Any, path: str, shape: Shape, lines: list[str], *, free: bool = False) -> None:
         self._check(value, path, shape)
         if isinstance(value, str):
             lines.append(path + _string_leaf(value, shape))
         elif isinstance(value, dict):
-            if value:
-                self._object(value, path, shape, lines)
-            else:
+            if not value:
                 lines.append(f"{path}={{}}")
+            elif free and shape.objects and self._is_row(value, shape):
+                lines.append(f"{path}={self._row(value, path, shape)}")
+            else:
+                self._object(value, path, shape, lines)
         elif isinstance(value, list):
-            self._array(value, path, shape, lines)
+            if value and not shape.arrays and not self._are_rows(value, shape):
+                lines.append(f"{path}={_json_line(value)}")
+            else:
+                self._array(value, path, shape, lines, free=free or not shape.arrays)
         else:
             lines.append(f"{path}={_atom(value)}")
 
-    def _array(self, value: list[Any], path: str, shape: Shape, lines: list[str]) -> None:
+    def _array(self, value: list[Any], path: str, shape: Shape, lines: list[str], *, free: bool) -> None:
         if not value:
             lines.append(f"{path}=[]")
             return
-        columns = layout.table_columns(value)
+        columns = None if free or not shape.element(0).objects else layout.table_columns(value)
         if columns is not None:
             lines.append(f"{path}::{','.join(columns)}")
             for index, row in enumerate(value):
@@ -70,7 +81,7 @@ class Encoder:
                 self._check(row, path, below)
                 cells = (self._cell(row[column], path, below.child(column)) for column in columns)
                 lines.append(f"{path}[{index}]={','.join(cells)}")
-        elif all(map(layout.is_literal_row, value)):
+        elif self._are_rows(value, shape):
             lines.append(f"{path}=[")
             lines.extend(self._row(row, path, shape.element(index)) for index, row in enumerate(value))
             lines.append("]")
@@ -81,7 +92,7 @@ class Encoder:
     def _row(self, value: Any, path: str, shape: Shape) -> str:
         self._check(value, path, shape)
         if isinstance(value, str):
-            return layout.row(value)
+            return _wrapped(layout.row(value), shape)
         if isinstance(value, dict):
             pairs = (
                 f"{layout.inline_key(key)}={self._cell(value[key], path, shape.child(key))}"
@@ -92,16 +103,44 @@ class Encoder:
 
     def _cell(self, value: Any, path: str, shape: Shape) -> str:
         self._check(value, path, shape)
-        return layout.cell(value) if isinstance(value, str) else _atom(value)
+        return _wrapped(layout.cell(value), shape) if isinstance(value, str) else _atom(value)
+
+    def _are_rows(self, value: list[Any], shape: Shape) -> bool:
+        return all(self._is_row(element, shape.element(index)) for index, element in enumerate(value))
+
+    def _is_row(self, value: Any, shape: Shape) -> bool:
+        """Whether a value fits into a row of an array literal in its place."""
+        if isinstance(value, str) and ">" in value and _reads_as_list(value, shape):
+            return False
+        return layout.is_literal_row(value)
 
     def _check(self, value: Any, path: str, shape: Shape) -> None:
         if self._strict and not bit_of(value) & shape.kinds:
             raise UnwritableError(f"{path}: the schema does not allow {json.dumps(value)[:60]}")
 
 
+def _reads_as_list(text: str, shape: Shape) -> bool:
+    """Whether a bare text would be read as a JSON array in its place."""
+    return bool(shape.kinds & ARRAY) and text.startswith("[") and text.endswith("]")
+
+
+def _wrapped(written: str, shape: Shape) -> str:
+    """A row or a cell, wrapped where it would be read as a list."""
+    return f"{layout.OPEN}{written}{layout.CLOSE}" if _reads_as_list(written, shape) else written
+
+
+def _json_line(value: Any) -> str:
+    """JSON on one line, without ``<``, which could open a text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace(
+        "<", "\\u003c"
+    )
+
+
 def _string_leaf(text: str, shape: Shape) -> str:
     """A string behind its key; quotes around a word of a fixed set would be taken for a habit."""
     if shape.words is not None and text[:1] in ("'", '"') and layout.leaf_form(text) == "bare":
+        return f":s={text}"
+    if _reads_as_list(text, shape) and layout.leaf_form(text) == "bare":
         return f":s={text}"
     return layout.string_leaf(text)
 

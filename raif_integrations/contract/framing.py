@@ -65,8 +65,10 @@ def _split_at(line: str, position: int) -> WrittenLeaf:
 
 
 def relaxed(leaf: WrittenLeaf) -> WrittenLeaf:
-    """A leaf in the habit of another notation (``key: value``, ``key = value``, ``"key": "value",``)
-    without that notation's spaces, quotes and comma; any other leaf as it is."""
+    """A leaf without the spaces, quotes and comma of another notation.
+
+    These are ``key: value``, ``key = value`` and ``"key": "value",``; any other leaf stays as it is.
+    """
     key = leaf.key.strip(WHITESPACE)
     quoted_key = len(key) > 2 and key[0] in "'\"" and key[-1] == key[0]
     spaced = leaf.separator == ":" or (leaf.key != key and leaf.key.endswith(" ")) or quoted_key

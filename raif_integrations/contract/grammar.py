@@ -12,14 +12,13 @@ that elements differ (``uniqueItems``), and that the index of an element repeats
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from raif_integrations.contract import layout
 from raif_integrations.contract.ebnf import Rules, alternatives, literal, sequence
 from raif_integrations.contract.grammar_arrays import ArrayRules
 from raif_integrations.contract.grammar_free import FreeRules
 from raif_integrations.contract.grammar_leaves import LeafRules
 from raif_integrations.contract.grammar_objects import Unit, units_body
+from raif_integrations.contract.shape import Shape, Shapes
 from raif_integrations.contract.tree import Anything, Array, Node, Object, Reference, Tree, Union
 
 
@@ -35,32 +34,33 @@ def grammar(tree: Tree) -> str:
     Raises:
         ValueError: The tree refers back to itself, or spells a text that no grammar can.
     """
-    return _Writer(tree.definitions).text(tree.root)
+    return _Writer(tree).text(tree.root)
 
 
 class _Writer:
     """Writes the units of one tree."""
 
-    def __init__(self, definitions: Mapping[str, Node]) -> None:
+    def __init__(self, tree: Tree) -> None:
         self._rules = Rules()
-        self._definitions = definitions
+        self._shapes = Shapes(tree)
         self._leaves = LeafRules(self._rules)
         self._free = FreeRules(self._rules, self._leaves)
         self._arrays = ArrayRules(self._rules, self._leaves, self._units_at)
 
     def text(self, root: Object) -> str:
-        body, may_be_empty = self._object_body(root, "")
+        body, may_be_empty = self._object_body(root, "", self._shapes.root)
         parts = [body] if body else []
         if may_be_empty:
             parts.append('""')
         return self._rules.text(sequence(alternatives(parts), '"\\n"?'))
 
-    def _units_at(self, prefix: str, node: Node) -> list[str]:
+    def _units_at(self, prefix: str, node: Node, shape: Shape) -> list[str]:
         """Alternatives for all lines of a value, the path in front.
 
         Args:
             prefix: Body for the path of the value.
             node: What stands there.
+            shape: The place, with all alternatives of ``node``; it decides the order of units.
         """
         if isinstance(node, Reference):
             raise ValueError(f"a recursive schema has no grammar ({node.target})")
@@ -70,30 +70,30 @@ class _Writer:
             parts.append(sequence(prefix, alternatives(leaf)))
         for option in node.options if isinstance(node, Union) else (node,):
             if isinstance(option, Object):
-                parts.extend(self._object(prefix, option))
+                parts.extend(self._object(prefix, option, shape))
             elif isinstance(option, Array):
-                parts.extend(self._arrays.units(prefix, option))
+                parts.extend(self._arrays.units(prefix, option, shape))
             elif isinstance(option, Anything):
                 parts.extend(self._free.units(prefix))
         if node.nullable and isinstance(node, (Object, Array)):
             parts.append(sequence(prefix, '"=null"'))
         return parts
 
-    def _object(self, prefix: str, node: Object) -> list[str]:
-        body, may_be_empty = self._object_body(node, prefix)
+    def _object(self, prefix: str, node: Object, shape: Shape) -> list[str]:
+        body, may_be_empty = self._object_body(node, prefix, shape)
         parts = [body] if body else []
         if may_be_empty:
             parts.append(sequence(prefix, '"={}"'))
         return parts
 
-    def _object_body(self, node: Object, prefix: str) -> tuple[str, bool]:
+    def _object_body(self, node: Object, prefix: str, shape: Shape) -> tuple[str, bool]:
         """The units of an object with at least one key, and whether it may have none."""
         units = []
-        for declared in layout.ordered(node.properties, self._definitions):
+        placements = shape.placements
+        for declared in sorted(node.properties, key=lambda one: (placements[one.name], one.name)):
             path = sequence(prefix, literal(("." if prefix else "") + layout.path_key(declared.name)))
-            lines = self._units_at(path, declared.node)
-            placement = layout.placement(declared.node, self._definitions)
-            units.append(Unit(alternatives(lines), declared.required, placement == 0))
+            lines = self._units_at(path, declared.node, shape.child(declared.name))
+            units.append(Unit(alternatives(lines), declared.required, placements[declared.name] == 0))
         free = self._free_unit(node, prefix)
         return units_body(self._rules, units, free, node.min_properties, node.max_properties)
 

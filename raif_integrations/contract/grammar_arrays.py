@@ -8,6 +8,7 @@ from itertools import combinations
 from raif_integrations.contract import layout
 from raif_integrations.contract.ebnf import Rules, alternatives, literal, sequence
 from raif_integrations.contract.grammar_leaves import LeafRules
+from raif_integrations.contract.shape import Shape
 from raif_integrations.contract.tree import Anything, Array, Node, Object, Property, Scalar, Union
 
 _LARGEST_COUNT = 4096
@@ -29,39 +30,41 @@ class ArrayRules:
         units_at: Gives the alternatives for all lines of a value at a path.
     """
 
-    def __init__(self, rules: Rules, leaves: LeafRules, units_at: Callable[[str, Node], list[str]]) -> None:
+    def __init__(self, rules: Rules, leaves: LeafRules, units_at: Callable[[str, Node, Shape], list[str]]) -> None:
         self._rules = rules
         self._leaves = leaves
         self._units_at = units_at
 
-    def units(self, prefix: str, node: Array) -> list[str]:
+    def units(self, prefix: str, node: Array, shape: Shape) -> list[str]:
         """Alternatives for all lines of an array.
 
         Args:
             prefix: Body for its path.
             node: The array.
+            shape: Its place.
         """
         parts = [sequence(prefix, body) for body in self.literals(node)]
         most = node.max_items
-        if isinstance(node.items, Object) and not node.prefix and (most is None or most >= 2):
-            if layout.is_flat(node.items):
-                parts.extend(self._tables(prefix, node, node.items))
+        if node.items is not None and not node.prefix and (most is None or most >= 2):
+            for row in node.items.options if isinstance(node.items, Union) else (node.items,):
+                if isinstance(row, Object) and layout.is_flat(row):
+                    parts.extend(self._tables(prefix, node, row))
         if self._needs_paths(node):
-            parts.extend(self._paths(prefix, node))
+            parts.extend(self._paths(prefix, node, shape))
         return parts
 
     def literals(self, node: Array) -> list[str]:
         """Alternatives for an array in one unit behind its path: empty, or a literal of rows."""
         parts = ['"=[]"'] if node.min_items == 0 else []
-        rows = self._elements(node, self._leaves.row, first_breaks=True)
+        rows = self._elements(node, lambda index, element: self._leaves.row(element), first_breaks=True)
         return [*parts, sequence('"=["', rows, '"\\n]"')] if rows else parts
 
-    def _elements(self, node: Array, write: Callable[[Node], list[str]], *, first_breaks: bool) -> str:
+    def _elements(self, node: Array, write: Callable[[int, Node], list[str]], *, first_breaks: bool) -> str:
         """At least one element; empty if there can be none.
 
         Args:
             node: The array.
-            write: Gives the alternatives for one element.
+            write: Gives the alternatives for the element at an index.
             first_breaks: The first element too stands on a new line.
         """
         least = max(node.min_items, 1)
@@ -69,14 +72,14 @@ class ArrayRules:
         prefix = node.prefix if most is None else node.prefix[:most]
         body: str | None = ""
         if node.items is not None and (most is None or most > len(prefix)):
-            row = write(node.items)
+            row = write(len(prefix), node.items)
             room = None if most is None else most - len(prefix)
             fewest = max(least - len(prefix), 0)
             body = self._repeated(row, fewest, room, first_breaks or bool(prefix)) if row else None
         for index in range(len(prefix) - 1, -1, -1):
             if body is None and index + 1 < least:
                 return ""
-            row = write(prefix[index])
+            row = write(index, prefix[index])
             breaks = _BREAK if first_breaks or index else ""
             body = sequence(breaks, alternatives(row), body or "") if row else None
             if body is not None and index >= least:
@@ -117,12 +120,16 @@ class ArrayRules:
     def _needs_paths(self, node: Array) -> bool:
         """Whether some element does not fit into a row, or not always (a text with a line break)."""
         elements = [*node.prefix, *([node.items] if node.items is not None else [])]
-        return any(layout.is_flat(element) is None or _has_free_text(element) for element in elements)
+        return any(_is_deep(element) or _has_free_text(element) for element in elements)
 
-    def _paths(self, prefix: str, node: Array) -> list[str]:
+    def _paths(self, prefix: str, node: Array, shape: Shape) -> list[str]:
         """One path for each line of each element."""
         path = sequence(prefix, '"["', self.index(), '"]"')
-        lines = self._elements(node, lambda element: self._units_at(path, element), first_breaks=False)
+
+        def element(index: int, below: Node) -> list[str]:
+            return self._units_at(path, below, shape.element(index))
+
+        lines = self._elements(node, element, first_breaks=False)
         return [lines] if lines else []
 
     def index(self) -> str:
@@ -130,12 +137,20 @@ class ArrayRules:
         return self._rules.add("index", _INDEX)
 
 
+def _is_deep(node: Node) -> bool:
+    """Whether a value may need more than one line."""
+    if isinstance(node, Union):
+        return any(map(_is_deep, node.options))
+    return layout.is_flat(node) is None
+
+
 def _has_free_text(node: Node) -> bool:
     """Whether a text with a line break may stand in an element of scalars."""
     if isinstance(node, Union):
         return any(map(_has_free_text, node.options))
     if isinstance(node, Object):
-        return any(_has_free_text(declared.node) for declared in node.properties)
+        below = [declared.node for declared in node.properties]
+        return any(map(_has_free_text, [*below, *([node.additional] if node.additional is not None else [])]))
     return isinstance(node, Anything) or (isinstance(node, Scalar) and node.type == "string")
 
 

@@ -1,4 +1,4 @@
-"""Strings with ``minLength``, ``maxLength`` or ``pattern``.
+"""Strings with ``minLength``, ``maxLength``, ``pattern`` or ``format``.
 
 The constraint is laid over the language of each form (bare, wrapped, block), so that every sentence
 keeps it. Each state of the product costs compile time, so there is a budget: where the product is
@@ -21,6 +21,7 @@ from raif_integrations.contract.automaton import (
     write,
 )
 from raif_integrations.contract.ebnf import ANY, CharSet, Rules, charset, complement, difference
+from raif_integrations.contract.grammar_formats import FORMATS
 from raif_integrations.contract.grammar_strings import StringRules, bare_cell, bare_leaf
 from raif_integrations.contract.regular import NotRegularError, searching
 from raif_integrations.contract.tree import Scalar
@@ -31,6 +32,9 @@ _BUDGET_OF_GRAMMAR = 128.0
 """In states that admit nearly every character; about 10 ms each for a vocabulary of 49,000 tokens."""
 
 _LONGEST_COUNT = 64
+
+_TYPED = r"^(?:true|false|null|\[\]|\{.*\}|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$"
+"""Texts that rows and cells wrap although they could stand bare (``layout.looks_typed``)."""
 
 _LINE = complement(charset("\n"))
 
@@ -86,13 +90,18 @@ class ConstrainedStrings:
 
     def _wanted(self, node: Scalar, base: Automaton) -> Automaton | None:
         """The constraint as far as it is enforced; ``None`` if nothing of it is."""
-        shortest = node.min_length if node.min_length > 1 or node.pattern is not None else 0
-        for pattern, least, most in (
-            (node.pattern, shortest, node.max_length),
-            (node.pattern, 0, None),
-            (None, shortest, node.max_length),
+        shortest = node.min_length if node.min_length > 1 or node.pattern or node.format else 0
+        form = FORMATS.get(node.format or "")
+        patterns = tuple(pattern for pattern in (node.pattern, form) if pattern is not None)
+        for chosen, least, most in (
+            (patterns, shortest, node.max_length),
+            (patterns, 0, None),
+            (patterns[-1:], 0, None),
+            (patterns[:1], 0, None),
+            ((), shortest, node.max_length),
+            ((), shortest, None),
         ):
-            wanted = _constraint(pattern, least, most)
+            wanted = _constraint(chosen, least, most)
             if wanted is None:
                 continue
             try:
@@ -108,9 +117,10 @@ class ConstrainedStrings:
         try:
             content = intersect(wanted, _every(difference(line, charset(">"))), limit=_MOST_STATES)
             outside = intersect(content, inverted(base), limit=_MOST_STATES)
+            typed = not before and not intersect(content, searching(_TYPED), limit=_MOST_STATES).is_empty
         except TooManyStatesError:
             return []
-        if outside.is_empty:
+        if outside.is_empty and not typed:
             return []
         name = self._rule(content, "wrapped")
         return [f'"{before}<<<" {name} ">>>"'] if name else []
@@ -129,20 +139,22 @@ class ConstrainedStrings:
 
 
 @lru_cache(maxsize=256)
-def _constraint(pattern: str | None, least: int, most: int | None) -> Automaton | None:
-    """The automaton of a pattern and a length; ``None`` if there is nothing or it is not regular."""
+def _constraint(patterns: tuple[str, ...], least: int, most: int | None) -> Automaton | None:
+    """The automaton of patterns and a length; ``None`` if there is nothing or it is not regular."""
     least = least if least <= _LONGEST_COUNT else 0
     most = most if most is not None and most <= _LONGEST_COUNT else None
-    found = None
     try:
-        if pattern is not None:
-            found = searching(pattern)
+        parts = [searching(pattern) for pattern in patterns]
         if least or most is not None:
-            count = _length(least, most)
-            found = count if found is None else intersect(found, count, limit=_MOST_STATES)
+            parts.append(_length(least, most))
+        if not parts:
+            return None
+        found = parts[0]
+        for part in parts[1:]:
+            found = intersect(found, part, limit=_MOST_STATES)
     except (NotRegularError, TooManyStatesError):
         return None
-    return None if found is None or found.is_empty else found
+    return None if found.is_empty else found
 
 
 @lru_cache(maxsize=256)

@@ -2,8 +2,9 @@
 
 A line whose key is free stands for itself: no rule can make a second line repeat its key. So a value
 under a free key takes one line or one block; arrays there are literals, described objects are inline.
-An untyped value is any number of lines with paths of any depth below its own. That no two of them
-claim the same place is left to the decoder.
+An untyped object is any number of lines with paths of any depth below its own; an untyped list is a
+literal, or JSON on one line, which a bare text can always be. That no two lines claim the same place is
+left to the decoder.
 """
 
 from __future__ import annotations
@@ -50,8 +51,11 @@ def bare_key() -> Automaton:
 
 
 def quoted_key() -> Automaton:
-    """Keys between ``<<<`` and ``>>>``."""
-    return Automaton((((complement(charset("\n\r<>")), 0),),), frozenset({0}))
+    """Keys between ``<<<`` and ``>>>``: empty, or with a character that needs the quotes."""
+    special = charset(".[]=:")
+    inside = complement(charset("\n\r<>"))
+    plain: Edges = ((difference(inside, special), 1), (special, 2))
+    return Automaton((plain, plain, ((inside, 2),)), frozenset({0, 2}))
 
 
 class FreeRules:
@@ -65,7 +69,7 @@ class FreeRules:
     def __init__(self, rules: Rules, leaves: LeafRules) -> None:
         self._rules = rules
         self._leaves = leaves
-        self._literals = ArrayRules(rules, leaves, lambda prefix, node: [])
+        self._literals = ArrayRules(rules, leaves, lambda prefix, node, shape: [])
         self._open: str | None = None
         self._written: dict[Automaton, str] = {}
 
@@ -113,8 +117,7 @@ class FreeRules:
         Args:
             prefix: Body for its path.
         """
-        step = alternatives([f'"." {self._any_key()}', f'"[" {self._literals.index()} "]"'])
-        line = self._rules.add("open_line", sequence(prefix, step, self._open_tail()))
+        line = self._rules.add("open_line", sequence(prefix, '"."', self._any_key(), self._open_tail()))
         return [sequence(prefix, self._list()), f'{line} ("\\n" {line})*']
 
     def _open_tail(self) -> str:
@@ -129,7 +132,6 @@ class FreeRules:
                         *leaf,
                         self._list(),
                         f'"." {self._any_key()} {self._open}',
-                        f'"[" {self._literals.index()} "]" {self._open}',
                     ]
                 ),
             )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from raif_integrations.contract import grammar_numbers, layout
+from raif_integrations.contract.automaton import write
 from raif_integrations.contract.constants import kind_of
-from raif_integrations.contract.ebnf import Rules, alternatives, literal
+from raif_integrations.contract.ebnf import Rules, alternatives, literal, sequence
 from raif_integrations.contract.grammar_constraints import ConstrainedStrings
-from raif_integrations.contract.grammar_strings import StringRules
+from raif_integrations.contract.grammar_strings import StringRules, inline_key
 from raif_integrations.contract.numerals import write_number
 from raif_integrations.contract.tree import Anything, Choice, Node, Object, Scalar, Union
 
@@ -24,6 +25,7 @@ class LeafRules:
         self._rules = rules
         self._strings = StringRules(rules)
         self._constrained = ConstrainedStrings(rules, self._strings)
+        self._key = ""
 
     def leaf(self, node: Node) -> list[str]:
         """Alternatives for a scalar behind its key, separator included; empty for other nodes."""
@@ -94,11 +96,22 @@ class LeafRules:
                 pairs.append((f"{key} {alternatives(cells)}", declared.required))
             elif declared.required:
                 return []
-        if not pairs:
-            return ['"{}"']
-        body, may_be_empty = separated(self._rules, "inline", pairs, '","')
-        parts = [f'"{{" {body} "}}"'] if body else []
+        body, may_be_empty = separated(self._rules, "inline", pairs, '","') if pairs else ("", True)
+        bodies = [body] if body else []
+        cells = self.cell(node.additional) if node.additional is not None else []
+        if cells:
+            free = self._rules.add("free_pair", sequence(self._inline_key(), '"="', alternatives(cells)))
+            more = f'("," {free})*'
+            bodies = [f"{one} {more}" for one in bodies]
+            if may_be_empty:
+                bodies.append(f"{free} {more}")
+        parts = [f'"{{" {one} "}}"' for one in bodies]
         return [*parts, '"{}"'] if may_be_empty and node.min_properties == 0 else parts
+
+    def _inline_key(self) -> str:
+        if not self._key:
+            self._key = write(inline_key(), self._rules, "inline_key")
+        return self._key
 
     def _atom(self, node: Scalar) -> str:
         if node.type == "boolean":

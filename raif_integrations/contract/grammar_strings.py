@@ -11,7 +11,7 @@ compiled (about 10 ms for 49,000 tokens), so the states are few and shared.
 
 from __future__ import annotations
 
-from raif_integrations.contract.automaton import Automaton, Edges, write
+from raif_integrations.contract.automaton import Automaton, Edges, write, write_states
 from raif_integrations.contract.ebnf import (
     CharSet,
     Rules,
@@ -99,16 +99,25 @@ def bare_cell() -> Automaton:
     return Automaton((start, text, text, equal, angle), frozenset({_TEXT, _EQUAL, _ANGLE}))
 
 
+def inline_key() -> Automaton:
+    """Free keys of an inline object that need no quotes there (``layout.inline_key``)."""
+    inside = complement(charset(".[]=:,{}<>\n\r \t"))
+    space = charset(" \t")
+    text: Edges = ((inside, 1), (space, 2))
+    return Automaton((((difference(inside, charset(WHITESPACE)), 1),), text, text), frozenset({1}))
+
+
 class StringRules:
     """The unconstrained string languages of one grammar, each written once and only if used."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._names: dict[str, str] = {}
+        self._bare: list[str] = []
 
     def bare(self) -> str:
         """Rule for a bare text behind a key."""
-        return self._written("text", bare_leaf())
+        return self._state(_START)
 
     def row(self) -> str:
         """Rule for a row of an array literal.
@@ -174,14 +183,11 @@ class StringRules:
         body = f'"=" {bare} | {tagged} | {wrapped} | "=<<<\\n" {self.block(empty=empty)}'
         return self._rules.add("string", body)
 
-    def _written(self, key: str, automaton: Automaton) -> str:
-        if key not in self._names:
-            self._names[key] = write(automaton, self._rules, key)
-        return self._names[key]
-
     def _state(self, state: int) -> str:
         """Name of a state's rule of the bare text."""
-        return self.bare() if state == _START else f"{self.bare()}{state}"
+        if not self._bare:
+            self._bare = write_states(bare_leaf(), self._rules, "text")
+        return self._bare[state]
 
     def _wrapped(self) -> str:
         """Rule for the content of a wrapped cell and its ``>>>``; the content holds no ``>>>``."""

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from raif_integrations.contract.emission import Emitter
 from raif_integrations.contract.framing import REASONING
+from raif_integrations.contract.numerals import parse_number
 from raif_integrations.contract.paths import Path
 from raif_integrations.contract.reading import (
     load_json,
     parse_json,
 )
-from raif_integrations.contract.numerals import parse_number
 from raif_integrations.contract.report import FieldError, Repair
 from raif_integrations.contract.shape import Shapes
 from raif_integrations.contract.validation import excerpt_of, path_text
@@ -215,9 +215,10 @@ class JsonScanner:
 
     def _path(self) -> tuple[Path, tuple[Any, ...]]:
         """The path of the value that is about to come."""
-        steps: list[str | int] = [ROOT]
-        for container in self._stack:
-            steps.append(container.key if container.elements is None else len(container.elements))
+        steps: list[str | int] = [
+            ROOT,
+            *(one.key if one.elements is None else len(one.elements) for one in self._stack),
+        ]
         for index, container in enumerate(self._stack[:-1]):
             if container.elements is not None:
                 steps[index + 1] = len(container.elements) - 1

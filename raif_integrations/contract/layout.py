@@ -20,7 +20,10 @@ Forms:
   lines, or one;
 * array: ``key=[]``; a table (``key::a,b``, ``key[0]=1,2``) for two or more flat objects with the same
   keys; an array literal (``key=[`` … ``]``, one element a line); otherwise ``key[0].a=…`` paths;
-* object: its leaves under ``key.``; ``key={}`` if empty; ``{a=1,b=2}`` inside an array literal.
+* object: its leaves under ``key.``; ``key={}`` if empty; ``{a=1,b=2}`` inside an array literal and, if it
+  is described and flat, under a free key;
+* list under a free key or below an untyped field: never a table; below an untyped field JSON on one line
+  where its elements are lists or objects of more than scalars.
 
 There are no ``<raif>`` markers and no final line break.
 

@@ -408,18 +408,18 @@ def _bounds(place: Place, *, integer: bool) -> tuple[int | float | None, int | f
             (uppers, "maximum", "exclusiveMaximum", -1),
         ):
             bound, beyond = schema.get(keyword), schema.get(exclusive)
-            if _is_number(bound):
+            if isinstance(bound, (int, float)) and _is_number(bound):
                 strict = beyond is True
                 bounds.append(_inclusive(bound, step, strict=strict, integer=integer))
-            if _is_number(beyond):
+            if isinstance(beyond, (int, float)) and _is_number(beyond):
                 bounds.append(_inclusive(beyond, step, strict=True, integer=integer))
     return max(lowers, default=None), min(uppers, default=None)
 
 
-def _inclusive(bound: Any, step: int, *, strict: bool, integer: bool) -> int | float:
+def _inclusive(bound: float, step: int, *, strict: bool, integer: bool) -> int | float:
     """A bound as an inclusive one; exact for integers, at most one point too wide for numbers."""
     if not integer:
-        return bound  # type: ignore[no-any-return]
+        return bound
     whole = math.ceil(bound) if step > 0 else math.floor(bound)
     return whole + step if strict and whole == bound else whole
 

@@ -7,7 +7,9 @@ texts is in the way. A number with a fraction or an exponent is a ``float``, so 
 
 from __future__ import annotations
 
+import json
 import math
+from typing import Any
 
 _CHUNK = 4000
 """Digits converted at once; below Python's own limit of 4,300."""
@@ -41,6 +43,30 @@ def write_number(value: int | float) -> str:
         return str(int(value))
     except ValueError:
         return _write_long(value)
+
+
+def dump_json(value: Any) -> str:
+    """JSON text of a value; integers of any length.
+
+    Raises:
+        ValueError: The value is not JSON data.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return _dump(value)
+
+
+def _dump(value: Any) -> str:
+    """As :func:`dump_json`, piece by piece, for integers that Python would not write."""
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(key, ensure_ascii=False)}: {_dump(below)}" for key, below in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_dump, value)) + "]"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return write_number(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _parse_long(text: str) -> int:

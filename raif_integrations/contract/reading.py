@@ -18,6 +18,7 @@ from raif_integrations.contract.numerals import parse_number
 from raif_integrations.contract.shape import (
     ARRAY,
     BOOLEAN,
+    EVERY_KIND,
     NULL,
     OBJECT,
     STRING,
@@ -154,7 +155,7 @@ def _carelessly(text: str, shape: Shape, note: Note) -> Any:
             note(kind, text)
             return _number(candidate)
     word = _WORDS.get(candidate.lower(), candidate)
-    if isinstance(word, bool) and shape.kinds & BOOLEAN or word is None and shape.kinds & NULL:
+    if (isinstance(word, bool) and shape.kinds & BOOLEAN) or (word is None and shape.kinds & NULL):
         note("literal_normalized", text)
         return word
     if shape.kinds & NUMBERS and candidate[:1] == "+" and NUMBER.fullmatch(candidate[1:]):
@@ -186,7 +187,8 @@ def _container(text: str, shape: Shape, note: Note) -> tuple[bool, Any]:
         return False, None
     found, value = parse_json(text, note)
     if found and isinstance(value, wanted):
-        note("json_read", text)
+        if shape.kinds != EVERY_KIND:  # the form of deep values below an untyped field
+            note("json_read", text)
         return True, value
     if wanted is list and text.endswith("]") and not shape.kinds & STRING:
         return True, _bracket_list(text, shape, note)

@@ -24,7 +24,18 @@ from raif_integrations.contract.layout import WHITESPACE
 
 _DIGITS = charset((0x30, 0x39))
 _WORD = charset((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), "_")
-_CLASSES = {"d": _DIGITS, "w": _WORD, "s": charset(WHITESPACE)}
+_SPACE = difference(charset(WHITESPACE), charset("\ufeff"))
+_ANY_SPACE = union(charset(WHITESPACE), charset((0x1C, 0x1F), "\x85"))
+"""ECMAScript's white space and Python's: validators differ, so a text keeps to what both say."""
+
+_CLASSES = {
+    "d": _DIGITS,
+    "D": difference(ANY, _DIGITS),
+    "w": _WORD,
+    "W": difference(ANY, _WORD),
+    "s": _SPACE,
+    "S": difference(ANY, _ANY_SPACE),
+}
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
 _DOT = complement(charset("\n\r\u2028\u2029"))
 _COUNTS = re.compile(r"\{([0-9]{1,4})(,([0-9]{1,4})?)?\}")
@@ -287,9 +298,8 @@ class _Parser:
 
     def _escape(self, *, in_class: bool) -> CharSet:
         char = self._take()
-        if char.lower() in _CLASSES:
-            chars = _CLASSES[char.lower()]
-            return chars if char.islower() else difference(ANY, chars)
+        if char in _CLASSES:
+            return _CLASSES[char]
         if char in ("x", "u"):
             return charset(self._code(char))
         if char == "c" and self._text[self._at : self._at + 1].isalpha():
@@ -330,7 +340,10 @@ class _Parser:
                     parts.append(intersection(ANY, ((first[0][0], last[0][0]),)))
             else:
                 parts.append(first)
-        return difference(ANY, union(*parts)) if negated else union(*parts)
+        if not negated:
+            return union(*parts)
+        refused = [_ANY_SPACE if part == _SPACE else part for part in parts]
+        return difference(ANY, union(*refused))
 
     def _member(self) -> CharSet:
         char = self._take()

@@ -6,11 +6,14 @@ attributes, never imported.
 
 from __future__ import annotations
 
+import functools
 import inspect
+import operator
 import sys
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
 
 from raif_integrations.contract.dialect import JsonSchema
 from raif_integrations.errors import SchemaError
@@ -43,7 +46,7 @@ def from_type(model: Any) -> Source:
     import pydantic
 
     try:
-        schema = pydantic.TypeAdapter(model).json_schema()
+        schema = pydantic.TypeAdapter(_portable(model)).json_schema()
     except (pydantic.PydanticUserError, pydantic.errors.PydanticSchemaGenerationError) as error:
         raise SchemaError(
             f"{name or model!r} has no JSON Schema: {error.message.splitlines()[0]}",
@@ -118,7 +121,8 @@ def from_callable(function: Callable[..., Any]) -> Source:
     }
     config = pydantic.ConfigDict(extra=extra, arbitrary_types_allowed=False)
     try:
-        model = pydantic.create_model(name, __config__=config, **aliased)
+        create: Any = pydantic.create_model
+        model = create(name, __config__=config, **aliased)
         schema = model.model_json_schema()
     except (pydantic.PydanticUserError, pydantic.errors.PydanticSchemaGenerationError) as error:
         raise SchemaError(
@@ -126,6 +130,22 @@ def from_callable(function: Callable[..., Any]) -> Source:
             hint="Annotate them with types that Pydantic can describe.",
         ) from error
     return Source(schema, name, inspect.getdoc(function))
+
+
+def face(origin: Any) -> tuple[Any, ...]:
+    """What an object says of itself that may change while it lives: the same face, the same source."""
+    metadata = getattr(origin, "metadata", None)
+    return tuple(
+        value if isinstance(value, str) else id(value)
+        for value in (
+            getattr(origin, "name", None),
+            getattr(origin, "description", None),
+            getattr(origin, "args_schema", None),
+            getattr(metadata, "name", None),
+            getattr(metadata, "description", None),
+            getattr(metadata, "fn_schema", None),
+        )
+    )
 
 
 def _from_tool_dict(tool: Mapping[str, Any]) -> Source:
@@ -169,6 +189,37 @@ def _is_pydantic_v1(model: Any) -> bool:
         if inspect.isclass(base) and inspect.isclass(model) and issubclass(model, base):
             return not hasattr(base, "model_json_schema")
     return False
+
+
+def _portable(annotation: Any) -> Any:
+    """A type that Pydantic takes: before Python 3.12 it refuses ``typing.TypedDict``."""
+    if sys.version_info >= (3, 12):
+        return annotation
+    if is_typeddict(annotation) and type(annotation).__module__ == "typing":
+        import typing_extensions
+
+        hints = get_type_hints(annotation, include_extras=True)
+        fields = {
+            name: typing_extensions.Required[_portable(hint)]
+            if name in annotation.__required_keys__
+            else typing_extensions.NotRequired[_portable(hint)]
+            for name, hint in hints.items()
+        }
+        make: Any = typing_extensions.TypedDict
+        portable = make(annotation.__name__, fields)
+        portable.__doc__ = annotation.__doc__
+        return portable
+    arguments = get_args(annotation)
+    if not arguments or get_origin(annotation) is Literal:
+        return annotation
+    changed = tuple(_portable(argument) for argument in arguments)
+    if all(new is old for new, old in zip(changed, arguments, strict=True)):
+        return annotation
+    if isinstance(annotation, types.UnionType):
+        return functools.reduce(operator.or_, changed)
+    if hasattr(annotation, "copy_with"):
+        return annotation.copy_with(changed)
+    return get_origin(annotation)[changed]
 
 
 def _doc(model: Any) -> str | None:

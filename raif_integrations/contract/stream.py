@@ -22,9 +22,17 @@ _LONGEST_START = 4096
 class Reader(Protocol):
     """What a decoder needs of its contract."""
 
-    wire: str
-    book: PlaceBook
-    envelope: str | None
+    @property
+    def wire(self) -> str:
+        """``raif`` or ``json``."""
+
+    @property
+    def book(self) -> PlaceBook:
+        """The places of the tree."""
+
+    @property
+    def envelope(self) -> str | None:
+        """Key under which a value that is no object travels."""
 
     def validate(self, value: Any) -> tuple[FieldError, ...]:
         """The rules a whole value breaks."""
@@ -59,7 +67,11 @@ class StreamDecoder:
         self._json: list[str] = []
         self._delta: list[str] = []
         self._text = JsonDocument(shapes, self._emitter) if self._is_json else None
-        self._document = None if self._is_json else Document(reader.book, reader.envelope, self._emitter)
+        self._document = (
+            None
+            if self._is_json
+            else Document(reader.book, reader.envelope, self._emitter, constrained=constrained)
+        )
         self._line: list[str] = []
         self._line_length = 0
         self._growth: bool | None = None
@@ -152,8 +164,7 @@ class StreamDecoder:
 
     @property
     def value(self) -> Any:
-        """The value so far, with the string that is being written; a fresh copy. ``None`` before the
-        first field of a value that is no object."""
+        """The value so far as a fresh copy; ``None`` before the first field of a value that is no object."""
         if self._decoded is not None:
             return copy.deepcopy(self._decoded.value)
         if self._text is not None:

@@ -11,23 +11,26 @@ from raif_integrations.contract.reading import MisreadError, Note, is_wrapped, r
 from raif_integrations.contract.shape import NUMBER as NUMBERS
 from raif_integrations.contract.shape import STRING, Shape
 
+_ROW_INDEX = r"\[[0-9]+\]="
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 
 
 class Table:
     """A table that is being read.
 
-    Rows count by their order; the digits between the brackets are not looked at (a grammar leaves them
-    free, because it cannot count).
+    Rows count by their order: a grammar leaves the digits between the brackets free, because it cannot
+    count. In a text that nobody constrained, other digits than expected are noted.
 
     Args:
         place: Where the list goes.
         key: The key as written in front of ``::``.
         header: The text behind ``::``.
         note: Takes repairs.
+        constrained: The text was generated under the contract's grammar.
     """
 
-    def __init__(self, place: Place, key: str, header: str, note: Note) -> None:
+    def __init__(self, place: Place, key: str, header: str, note: Note, *, constrained: bool) -> None:
+        self._row = re.compile(_free_digits(key) + _ROW_INDEX) if constrained else None
         self.place = place
         self.key = key
         self.rows: list[Any] | None = None
@@ -41,14 +44,18 @@ class Table:
 
     def cells_of(self, line: str) -> str | None:
         """The cells of a line if it is a row of this table."""
+        if self._row is not None:
+            found = self._row.match(line)
+            return line[found.end() :] if found else None
         start = len(self.key)
         if not line.startswith(self.key) or line[start : start + 1] != "[":
             return None
         end = line.find("]", start)
-        if end <= start + 1 or line[end + 1 : end + 2] not in ("=", ":"):
+        index = line[start + 1 : end]
+        if line[end + 1 : end + 2] not in ("=", ":") or not index.isdecimal():
             return None
-        if not line[start + 1 : end].isdigit():
-            return None
+        if index != str(len(self.rows or ())):
+            self._note("index_changed", index)
         return line[end + 2 :]
 
     def row(self, text: str) -> dict[str, Any]:
@@ -97,3 +104,8 @@ def _read_cell(cell: str, shape: Shape, note: Note) -> Any:
     if shape.kinds == NUMBERS and len(cell) < 16 and _INTEGER.fullmatch(cell):
         return int(cell)
     return read_text(cell, shape, note)
+
+
+def _free_digits(key: str) -> str:
+    """A pattern for a written key with any digits in its indices."""
+    return re.sub(r"\\\[[0-9]+\\\]", lambda _: r"\[[0-9]+\]", re.escape(key))

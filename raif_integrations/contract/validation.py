@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
+from referencing.exceptions import Unresolvable
 
 from raif_integrations.contract.dialect import JsonSchema, ValidatorClass, registry_of
 from raif_integrations.contract.formats import CHECKER
 from raif_integrations.contract.report import FieldError
+from raif_integrations.errors import SchemaError
 
 _LONGEST_EXCERPT = 80
 _MOST_ERRORS = 50
@@ -19,6 +21,9 @@ _MOST_ERRORS = 50
 
 class SchemaValidator:
     """Validates values against one JSON Schema. Safe for concurrent use.
+
+    ``jsonschema-rs``, where it is installed, says whether a value is valid; ``jsonschema`` explains what is
+    wrong, and decides alone where ``jsonschema-rs`` is missing or cannot take the schema or the value.
 
     Args:
         schema: The JSON Schema.
@@ -29,27 +34,77 @@ class SchemaValidator:
         self._schema = schema
         self._draft = draft
         self._lock = threading.Lock()
-        self._validator: Any = None
+        self._slow: Any = None
+        self._fast: Any = None
 
     def errors(self, value: Any) -> tuple[FieldError, ...]:
-        """Every rule a value breaks, the outermost field first; empty if it is valid."""
-        found: dict[FieldError, None] = {}
-        for error in self._compiled().iter_errors(value):
-            for reported in _report(error):
-                found.setdefault(reported)
-                if len(found) >= _MOST_ERRORS:
-                    return tuple(found)
-        return tuple(found)
+        """Every rule a value breaks, the outermost field first; empty if it is valid.
 
-    def _compiled(self) -> Any:
+        Raises:
+            SchemaError: The schema refers to something that is not in it.
+        """
         with self._lock:
-            if self._validator is None:
-                self._validator = self._draft(
+            if self._slow is None:
+                self._fast = _compiled(self._schema, self._draft)
+                self._slow = self._draft(
                     self._schema,
                     registry=registry_of(self._schema, self._draft),
                     format_checker=CHECKER,
                 )
-            return self._validator
+        verdict = self._verdict(value)
+        if verdict:
+            return ()
+        found = self._explained(value)
+        if found or verdict is None:
+            return found
+        return tuple(
+            FieldError(path_text(tuple(error.instance_path)), error.kind.name, error.message)
+            for error in self._fast.iter_errors(value)
+        )
+
+    def _verdict(self, value: Any) -> bool | None:
+        """What the compiled validator says; ``None`` if it cannot tell."""
+        if self._fast is None:
+            return None
+        try:
+            return bool(self._fast.is_valid(value))
+        except (ValueError, TypeError, OverflowError):  # a lone surrogate, for example
+            return None
+
+    def _explained(self, value: Any) -> tuple[FieldError, ...]:
+        found: dict[FieldError, None] = {}
+        try:
+            for error in self._slow.iter_errors(value):
+                for reported in _report(error):
+                    found.setdefault(reported)
+                    if len(found) >= _MOST_ERRORS:
+                        return tuple(found)
+        except Unresolvable as error:
+            raise SchemaError(
+                f"A reference leads nowhere inside the schema: {error}",
+                hint="Put the definition under $defs; nothing is fetched from the network.",
+            ) from error
+        return tuple(found)
+
+
+def _compiled(schema: JsonSchema, draft: ValidatorClass) -> Any:
+    """The compiled validator of a schema, or ``None`` where it is not to be had."""
+    try:
+        import jsonschema_rs
+    except ImportError:
+        return None
+    compiler = getattr(jsonschema_rs, draft.__name__, None)
+    if compiler is None:  # draft 3
+        return None
+    formats = {name: check for name, (check, _) in CHECKER.checkers.items()}
+    try:
+        return compiler(schema, validate_formats=True, formats=formats, retriever=_retrieve_nothing)
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return None
+
+
+def _retrieve_nothing(uri: str) -> Any:
+    raise ValueError(f"{uri} is not part of the schema")
 
 
 def path_text(path: tuple[str | int, ...]) -> str:

@@ -2,7 +2,7 @@
 
 * ``base``: the protocol :class:`~raif_integrations.engines.base.Engine` and its requests and replies;
 * ``embedded``: vLLM in this process; the only part of the package that imports vLLM;
-* ``server*``: a vLLM server over HTTP; the only part that imports the OpenAI SDK.
+* ``server``: a vLLM server over HTTP; the only part that imports the OpenAI SDK.
 
 An engine knows nothing of RAIF, tools or frameworks: messages in, text out. The engines load on first
 use, so importing this package imports neither vLLM nor the OpenAI SDK.

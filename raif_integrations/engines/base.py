@@ -9,7 +9,7 @@ engine of the tests are interchangeable behind this protocol.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeAlias
 
@@ -208,11 +208,11 @@ class Engine(ABC):
         """Generates replies side by side without blocking the event loop."""
 
     @abstractmethod
-    def stream(self, request: Request) -> Iterator[Delta]:
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
         """Generates one reply piece by piece. Closing the iterator aborts the request."""
 
     @abstractmethod
-    def astream(self, request: Request) -> AsyncIterator[Delta]:
+    def astream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Generates one reply piece by piece without blocking the event loop."""
 
     @abstractmethod

@@ -57,7 +57,7 @@ class RaifChatResponse(ChatResponse):
 
     @property
     def value(self) -> Any:
-        """With ``response_format``, the decoded value; in a stream, as far as it is known when this is read."""
+        """With ``response_format``, the decoded value; in a stream, as far as it is known by now."""
         if self._turn is not None:
             return self._turn.output.value if self._turn.output is not None else None
         return self._growing.value if self._growing is not None else None

@@ -180,9 +180,11 @@ class _Growth:
         response = cast(RaifChatResponse, response)
         if response.turn is not None:
             yield _instance(self._output_class, response)
-        elif response.value and response.value != self._last:
-            self._last = response.value
-            yield _partial(self._output_class, response.value)
+            return
+        value = response.value
+        if value and value != self._last:
+            self._last = value
+            yield _partial(self._output_class, value)
 
 
 def _partial(output_class: type[BaseModel], value: Any) -> FlexibleModel:

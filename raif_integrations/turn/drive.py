@@ -6,9 +6,10 @@ The course of a turn is written once, in ``steps.py``; a driver only fetches wha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 
 from raif_integrations.engines.base import Completion, Delta, Engine
+from raif_integrations.turn.prefetch import AsyncDeltas, AsyncPrefetched, Deltas, Prefetched
 from raif_integrations.turn.steps import Next, Open, take_turn
 from raif_integrations.turn.types import TurnEvent, TurnRequest, TurnResult
 
@@ -60,7 +61,7 @@ async def arun_turn(engine: Engine, request: TurnRequest) -> TurnResult:
                 return step
 
 
-def stream_turn(engine: Engine, request: TurnRequest) -> Iterator[TurnEvent]:
+def stream_turn(engine: Engine, request: TurnRequest) -> Generator[TurnEvent, None, None]:
     """Takes a turn and yields what happens in it; closing the iterator aborts it.
 
     Args:
@@ -76,7 +77,7 @@ def stream_turn(engine: Engine, request: TurnRequest) -> Iterator[TurnEvent]:
         ConfigurationError: Tools and tool choice contradict each other.
     """
     steps = take_turn(request, trained=_trained(engine, request), streaming=True)
-    streams: list[Iterator[Delta]] = []
+    streams: list[Deltas] = []
     answer: Delta | None = None
     try:
         while True:
@@ -84,23 +85,23 @@ def stream_turn(engine: Engine, request: TurnRequest) -> Iterator[TurnEvent]:
             answer = None
             match step:
                 case Open():
-                    streams += [engine.stream(one) for one in step.requests]
+                    opened = [engine.stream(one) for one in step.requests]
+                    streams += opened if len(opened) == 1 else map(Prefetched, opened)
                 case Next():
-                    answer = next(streams[step.number], None)
+                    answer = _next(streams[step.number])
                 case _:
                     yield step
                     if isinstance(step, TurnResult):
                         return
     finally:
         for stream in streams:
-            if close := getattr(stream, "close", None):
-                close()
+            stream.close()
 
 
-async def astream_turn(engine: Engine, request: TurnRequest) -> AsyncIterator[TurnEvent]:
+async def astream_turn(engine: Engine, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
     """Takes a turn and yields what happens in it without blocking; see :func:`stream_turn`."""
     steps = take_turn(request, trained=await _atrained(engine, request), streaming=True)
-    streams: list[AsyncIterator[Delta]] = []
+    streams: list[AsyncDeltas] = []
     answer: Delta | None = None
     try:
         while True:
@@ -108,17 +109,31 @@ async def astream_turn(engine: Engine, request: TurnRequest) -> AsyncIterator[Tu
             answer = None
             match step:
                 case Open():
-                    streams += [engine.astream(one) for one in step.requests]
+                    opened = [engine.astream(one) for one in step.requests]
+                    streams += opened if len(opened) == 1 else map(AsyncPrefetched, opened)
                 case Next():
-                    answer = await anext(streams[step.number], None)
+                    answer = await _anext(streams[step.number])
                 case _:
                     yield step
                     if isinstance(step, TurnResult):
                         return
     finally:
         for stream in streams:
-            if aclose := getattr(stream, "aclose", None):
-                await aclose()
+            await stream.aclose()
+
+
+def _next(stream: Deltas) -> Delta | None:
+    try:
+        return stream.__next__()
+    except StopIteration:
+        return None
+
+
+async def _anext(stream: AsyncDeltas) -> Delta | None:
+    try:
+        return await stream.__anext__()
+    except StopAsyncIteration:
+        return None
 
 
 class _Collected:

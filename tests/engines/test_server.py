@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import replace
+from typing import cast
 
 import pytest
 
-from raif_integrations.engines.base import GrammarConstraint, ModelInfo, Request, Sampling, Usage
+from raif_integrations.engines.base import Delta, GrammarConstraint, ModelInfo, Request, Sampling, Usage
 from raif_integrations.engines.server import ServerEngine
 from raif_integrations.errors import (
     ConfigurationError,
@@ -53,14 +55,11 @@ def engine(stub: StubServer) -> Iterator[ServerEngine]:
         yield engine
 
 
-def asked(**fields: object) -> Request:
-    return Request([{"role": "user", "content": "Hello"}], **{"model": "served", **fields})
-
-
 @both
 def test_a_reply(stub: StubServer, engine: ServerEngine, calls: EngineCalls) -> None:
     stub.on("/v1/chat/completions", Answer(completion("Hi", reasoning="polite")))
-    request = asked(sampling=Sampling(temperature=0), constraint=GrammarConstraint('root ::= "Hi"'))
+    grammar = GrammarConstraint('root ::= "Hi"')
+    request = replace(HELLO, sampling=Sampling(temperature=0), constraint=grammar)
     reply = calls.generate(engine, request)
     assert (reply.text, reply.finish_reason, reply.reasoning) == ("Hi", "stop", "polite")
     assert reply.usage == Usage(prompt_tokens=11, completion_tokens=5, cached_tokens=8)
@@ -95,10 +94,9 @@ def test_a_stream_in_pieces_that_cut_characters(
 
 def test_a_piece_is_handed_out_before_the_next_arrives(stub: StubServer, engine: ServerEngine) -> None:
     stub.on("/v1/chat/completions", EventStream([event(chunk("first"))], end="hang"))
-    stream = engine.stream(HELLO)
-    assert next(stream).text == "first"
-    stream.close()
-    assert stub.abandoned.wait(5)
+    with closing(cast("Generator[Delta, None, None]", engine.stream(HELLO))) as stream:
+        assert next(stream).text == "first"
+    assert stub.wait_for_abandoned()
 
 
 @both
@@ -107,7 +105,7 @@ def test_leaving_a_stream_closes_the_response(
 ) -> None:
     stub.on("/v1/chat/completions", EventStream(reply_events("a", "b")[:2], end="hang"))
     assert [delta.text for delta in calls.stream(engine, HELLO, at_most=1)] == ["a"]
-    assert stub.abandoned.wait(5)
+    assert stub.wait_for_abandoned()
 
 
 def test_a_finished_stream_leaves_its_connection_to_the_next(stub: StubServer, engine: ServerEngine) -> None:
@@ -148,7 +146,7 @@ def test_silence_in_a_stream_is_a_timeout(stub: StubServer, calls: EngineCalls) 
     stub.on("/v1/chat/completions", EventStream([event(chunk("a"))], end="hang"))
     with ServerEngine(stub.root, timeout=0.2) as engine, pytest.raises(EngineTimeoutError, match=r"0\.2 s"):
         calls.stream(engine, HELLO)
-    assert stub.abandoned.wait(5)
+    assert stub.wait_for_abandoned()
 
 
 @both
@@ -157,13 +155,13 @@ def test_a_stream_that_trickles_past_the_requests_timeout_is_given_up(
 ) -> None:
     stub.on("/v1/chat/completions", EventStream([event(chunk("a"))] * 1000, pause=0.02))
     with pytest.raises(EngineTimeoutError, match=r"0\.3 s"):
-        calls.stream(engine, asked(timeout=0.3))
+        calls.stream(engine, replace(HELLO, timeout=0.3))
 
 
 @both
 def test_a_slow_stream_within_the_engines_timeout_is_not(stub: StubServer, calls: EngineCalls) -> None:
-    stub.on("/v1/chat/completions", EventStream(reply_events(*"abcdefgh"), pause=0.1))
-    with ServerEngine(stub.root, timeout=0.5) as engine:
+    stub.on("/v1/chat/completions", EventStream(reply_events(*"abcdefgh"), pause=0.12))
+    with ServerEngine(stub.root, timeout=1) as engine:
         assert "".join(delta.text for delta in calls.stream(engine, HELLO)) == "abcdefgh"
 
 
@@ -210,16 +208,14 @@ def test_the_first_failure_aborts_the_others(
 ) -> None:
     def one_fails(request: Received) -> Reply:
         if request.body["messages"][-1]["content"] == "2":
-            return Answer({"error": {"message": "No"}}, status=400, delay=0.3)
+            stub.wait_for_requests(5)
+            return Answer({"error": {"message": "No"}}, status=400)
         return Silence()
 
     stub.on("/v1/chat/completions", one_fails)
     with pytest.raises(RequestError, match="No"):
         calls.generate_many(engine, numbered(5))
-    deadline = time.monotonic() + 5
-    while stub.abandoned_count < 4 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert stub.abandoned_count == 4
+    assert stub.wait_for_abandoned(4)
 
 
 @both

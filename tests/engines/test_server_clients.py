@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from raif_integrations.engines.base import Engine, Request
 from raif_integrations.engines.server import ServerEngine
-from raif_integrations.engines.server_exchange import http_library
+from raif_integrations.engines.server.exchange import http_library
 from raif_integrations.errors import (
     ConfigurationError,
     EngineClosedError,
@@ -113,6 +113,12 @@ def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key: str) -> None:
     with pytest.raises(ConfigurationError, match="api_key") as caught:
         ServerEngine("http://host", api_key=key)
     assert "ter2" not in str(caught.value)
+
+
+@both
+def test_a_function_that_returns_no_key_is_told(stub: StubServer, calls: EngineCalls) -> None:
+    with ServerEngine(stub.root, api_key=lambda: "") as engine, pytest.raises(ConfigurationError):
+        calls.generate(engine, HELLO)
 
 
 def test_secrets_are_not_shown() -> None:
@@ -213,7 +219,7 @@ def close_meanwhile(stub: StubServer, call: Callable[[Engine], object]) -> list[
 
     thread = threading.Thread(target=run)
     thread.start()
-    stub.wait_for_request()
+    stub.wait_for_requests()
     time.sleep(0.05)
     engine.close()
     thread.join(5)
@@ -298,8 +304,8 @@ async def test_cancelling_a_task_closes_its_response(stub: StubServer) -> None:
     stub.on(CHAT, Silence())
     with ServerEngine(stub.root) as engine:
         task = asyncio.ensure_future(engine.agenerate(HELLO))
-        await asyncio.to_thread(stub.wait_for_request)
+        await asyncio.to_thread(stub.wait_for_requests)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await asyncio.to_thread(stub.abandoned.wait, 5)
+        assert await asyncio.to_thread(stub.wait_for_abandoned)

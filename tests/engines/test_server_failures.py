@@ -128,7 +128,7 @@ def test_a_silent_server_is_a_timeout_and_not_asked_again(
     with ServerEngine(stub.root, max_retries=3) as engine, pytest.raises(EngineTimeoutError, match=r"0\.2 s"):
         calls.stream(engine, request) if streamed else calls.generate(engine, request)
     assert len(stub.received) == 1
-    assert stub.abandoned.wait(5)
+    assert stub.wait_for_abandoned()
 
 
 @both
@@ -201,3 +201,12 @@ def test_a_requests_timeout_out_of_range_is_named() -> None:
     request = Request(HELLO.messages, model="served", timeout=0)
     with ServerEngine("http://host") as engine, pytest.raises(ConfigurationError, match="timeout"):
         engine.generate(request)
+
+
+@both
+@pytest.mark.parametrize("content", [object(), "half of an emoji: \ud83d"], ids=["object", "surrogate"])
+def test_a_message_that_is_no_json_is_refused(stub: StubServer, calls: EngineCalls, content: object) -> None:
+    request = Request([{"role": "user", "content": content}], model="served")
+    with ServerEngine(stub.root) as engine, pytest.raises(RequestError, match="sent as JSON"):
+        calls.generate(engine, request)
+    assert stub.received == []

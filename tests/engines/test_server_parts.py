@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from raif_integrations.engines.base import GrammarConstraint, JsonConstraint, Request, Sampling
-from raif_integrations.engines.server_address import ServerAddress
-from raif_integrations.engines.server_models import ServedModels
-from raif_integrations.engines.server_request import chat_body
-from raif_integrations.engines.server_retries import RetryPolicy
+from raif_integrations.engines.server.address import ServerAddress
+from raif_integrations.engines.server.models import ServedModels
+from raif_integrations.engines.server.request import chat_body
+from raif_integrations.engines.server.retries import RetryPolicy
 from raif_integrations.errors import (
     ConfigurationError,
     EngineConnectionError,

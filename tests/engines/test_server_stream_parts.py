@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raif_integrations.engines.base import Usage
-from raif_integrations.engines.server_events import EventDecoder
-from raif_integrations.engines.server_reply import DeltaReader, read_completion
+from raif_integrations.engines.server.events import EventDecoder
+from raif_integrations.engines.server.reply import DeltaReader, read_completion
 from raif_integrations.errors import EngineDiedError, ServerError
 from tests.support.stub_server import chunk, completion, usage_chunk
 

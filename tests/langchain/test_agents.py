@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from raif_integrations.conversation.routing import REPLY
 from raif_integrations.engines.base import Request

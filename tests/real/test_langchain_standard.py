@@ -18,6 +18,7 @@ class _Standard(ChatModelIntegrationTests):
     """What both engines have in common: the adapter, greedy, with the grammar on."""
 
     engine_params: ClassVar[dict[str, Any]] = {}
+    adapter: ClassVar[str] = "raif"
     base_model: ClassVar[str] = ""
 
     @property
@@ -26,10 +27,14 @@ class _Standard(ChatModelIntegrationTests):
 
     @property
     def chat_model_params(self) -> dict[str, Any]:
-        return {**self.engine_params, "adapter": "raif", "temperature": 0, "max_tokens": 128}
+        return {**self.engine_params, "adapter": self.adapter, "temperature": 0, "max_tokens": 128}
 
     @property
     def supports_json_mode(self) -> bool:
+        return True
+
+    @property
+    def supports_anthropic_inputs(self) -> bool:
         return True
 
     @property
@@ -42,6 +47,7 @@ class TestEmbedded(_Standard):
     def _use_engine(self, embedded_engine: Engine) -> None:
         type(self).engine_params = {"engine": embedded_engine}
         type(self).base_model = embedded_engine.info.name
+        (type(self).adapter,) = embedded_engine.info.adapters
 
 
 class TestServer(_Standard):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -24,7 +25,8 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import WorkflowRuntimeError
 from pydantic import BaseModel
 
-from raif_integrations.engines.base import Delta, Engine, Request
+from raif_integrations.engines.base import Delta, Request
+from raif_integrations.engines.embedded import EmbeddedEngine
 from raif_integrations.errors import TruncatedOutputError
 from raif_integrations.llama_index import RaifVLLM
 
@@ -85,15 +87,15 @@ TOOLS = [FunctionTool.from_defaults(get_weather), FunctionTool.from_defaults(add
 
 
 @pytest.fixture(scope="module")
-def llm(embedded_engine: Engine) -> RaifVLLM:
-    return RaifVLLM(engine=embedded_engine, adapter="raif", temperature=0.0, max_tokens=200)
+def llm(embedded_engine: EmbeddedEngine, adapter_name: str) -> RaifVLLM:
+    return RaifVLLM(engine=embedded_engine, adapter=adapter_name, temperature=0.0, max_tokens=200)
 
 
-def test_metadata_comes_from_the_engine(llm: RaifVLLM, embedded_engine: Engine) -> None:
+def test_metadata_comes_from_the_engine(llm: RaifVLLM, embedded_engine: EmbeddedEngine) -> None:
     assert llm.metadata.context_window == embedded_engine.info.max_model_len
 
 
-def test_plain_chat_and_completion(embedded_engine: Engine) -> None:
+def test_plain_chat_and_completion(embedded_engine: EmbeddedEngine) -> None:
     llm = RaifVLLM(engine=embedded_engine, temperature=0.0, max_tokens=12)
     chat = llm.chat([ChatMessage(content="Say hello.")])
     completion = llm.complete("Say hello.")
@@ -198,7 +200,7 @@ def test_refine_with_structured_answers_ends_in_text(llm: RaifVLLM) -> None:
 
 
 async def test_a_react_agent_is_asked_in_plain_text(
-    embedded_engine: Engine, monkeypatch: pytest.MonkeyPatch
+    embedded_engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests: list[Request] = []
     stream = embedded_engine.astream
@@ -217,9 +219,17 @@ async def test_a_react_agent_is_asked_in_plain_text(
         assert "<schema>" not in str(request.messages)
 
 
-def test_leaving_a_stream_leaves_no_request_behind(llm: RaifVLLM) -> None:
-    stream = llm.stream_chat([ChatMessage(content="Count to one hundred.")], max_tokens=200)
+def test_leaving_a_stream_leaves_no_request_behind(llm: RaifVLLM, embedded_engine: EmbeddedEngine) -> None:
+    stream = llm.stream_chat([ChatMessage(content="Count to one hundred.")])
     next(stream)
     stream.close()
-    del stream
-    assert llm.chat([ChatMessage(content="Say hello.")], max_tokens=3).message.content is not None
+    llm.chat([ChatMessage(content="Say hello.")], max_tokens=1)
+    assert embedded_engine.unfinished_requests == 0
+
+
+def test_the_same_settings_share_the_engine(
+    embedded_engine: EmbeddedEngine, model_path: Path, adapter_path: Path, engine_args: dict[str, Any]
+) -> None:
+    llm = RaifVLLM(model=str(model_path), adapter=str(adapter_path), engine_args=engine_args, temperature=0.0)
+    assert llm.structured_predict(Person, PROMPT, text=next(iter(PEOPLE))) == next(iter(PEOPLE.values()))
+    assert llm._open_engine() is embedded_engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -111,18 +111,18 @@ class ScriptedEngine(Engine):
     async def agenerate_many(self, requests: Sequence[Request]) -> list[Completion]:
         return list(await asyncio.gather(*(self.agenerate(request) for request in requests)))
 
-    def stream(self, request: Request) -> Iterator[Delta]:
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
         number, reply = self._next(request)
         return self._deltas(request, reply, f"scripted-{number}")
 
-    async def astream(self, request: Request) -> AsyncIterator[Delta]:
+    async def astream(self, request: Request) -> AsyncGenerator[Delta, None]:
         deltas = self.stream(request)
         try:
             for delta in deltas:
                 await asyncio.sleep(0)
                 yield delta
         finally:
-            deltas.close()  # type: ignore[attr-defined]
+            deltas.close()
 
     def count_tokens(self, messages: Sequence[Message] | str) -> int:
         if isinstance(messages, str):
@@ -150,7 +150,7 @@ class ScriptedEngine(Engine):
             return number, Reply(error=line)
         return number, Reply(line) if isinstance(line, str) else line
 
-    def _deltas(self, request: Request, reply: Reply, request_id: str) -> Iterator[Delta]:
+    def _deltas(self, request: Request, reply: Reply, request_id: str) -> Generator[Delta, None, None]:
         model = request.model or self._info.name
         finished = False
         try:

@@ -65,7 +65,7 @@ class StubServer:
 
     Attributes:
         received: Every request, in the order of arrival.
-        abandoned: Set when a client left a response that was still open.
+        abandoned_count: Number of open responses that a client left.
         most_at_once: Largest number of requests under way at the same time.
         connections: Number of connections opened so far.
         open_connections: Number of connections open now.
@@ -73,7 +73,6 @@ class StubServer:
 
     def __init__(self, **replies: Replies) -> None:
         self.received: list[Received] = []
-        self.abandoned = threading.Event()
         self.abandoned_count = 0
         self.most_at_once = 0
         self.connections = 0
@@ -118,9 +117,9 @@ class StubServer:
         with self._lock:
             self.received.append(request)
             replies = self._replies.get(request.path, [Answer({"detail": "Not Found"}, status=404)])
-            if callable(replies):
-                return replies(request)
-            return replies.pop(0) if len(replies) > 1 else replies[0]
+            if not callable(replies):
+                return replies.pop(0) if len(replies) > 1 else replies[0]
+        return replies(request)
 
     def connected(self, change: Literal[1, -1]) -> None:
         with self._lock:
@@ -131,9 +130,13 @@ class StubServer:
         """Whether every connection is closed within a few seconds."""
         return self._wait(lambda: self.open_connections == 0)
 
-    def wait_for_request(self) -> bool:
-        """Whether a request has come within a few seconds."""
-        return self._wait(lambda: bool(self.received))
+    def wait_for_requests(self, count: int = 1) -> bool:
+        """Whether so many requests have come within a few seconds."""
+        return self._wait(lambda: len(self.received) >= count)
+
+    def wait_for_abandoned(self, count: int = 1) -> bool:
+        """Whether clients have left so many open responses within a few seconds."""
+        return self._wait(lambda: self.abandoned_count >= count)
 
     def _wait(self, condition: Callable[[], bool]) -> bool:
         deadline = time.monotonic() + 5
@@ -156,7 +159,6 @@ class StubServer:
             if select.select([connection], [], [], 0.02)[0]:
                 with self._lock:
                     self.abandoned_count += 1
-                self.abandoned.set()
                 return
 
 

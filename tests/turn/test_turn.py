@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+import threading
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from raif_integrations.contract import OutputContract
-from raif_integrations.engines.base import GrammarConstraint, JsonConstraint, Request, Sampling
+from raif_integrations.engines.base import (
+    Delta,
+    GrammarConstraint,
+    JsonConstraint,
+    Request,
+    Sampling,
+    Usage,
+)
 from raif_integrations.errors import ConfigurationError, EngineDiedError, RequestError
 from raif_integrations.turn import (
     InvalidToolCall,
@@ -192,6 +201,88 @@ def test_several_calls_are_opened_side_by_side_and_a_repeated_tool_sees_its_firs
     run_every_way([plan, "city=Oslo", "city=Rome"], ask(tools=(WEATHER_TOOL, NOW_TOOL)))
 
 
+class SideBySide(ScriptedEngine):
+    """Fails unless the two arguments streams are open at the same time."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda request: "city=Oslo" if "city:s" in str(request.messages) else "zone=CET")
+        self.barrier = threading.Barrier(2, timeout=20)
+        self.open = 0
+        self.both_open = asyncio.Event()
+
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
+        if "<schema>" not in str(request.messages):
+            yield Delta("get_weather\nclock", "m", "1", finish_reason="stop", usage=Usage())
+            return
+        self.barrier.wait()
+        yield from super().stream(request)
+
+    async def astream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        if "<schema>" not in str(request.messages):
+            yield Delta("get_weather\nclock", "m", "1", finish_reason="stop", usage=Usage())
+            return
+        self.open += 1
+        if self.open == 2:
+            self.both_open.set()
+        await asyncio.wait_for(self.both_open.wait(), 20)
+        for delta in super().stream(request):
+            yield delta
+
+
+CLOCK_TOOL = Tool(
+    "clock",
+    "Tell the time",
+    OutputContract.from_json_schema(
+        {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]}
+    ),
+)
+
+
+async def test_streamed_calls_are_written_side_by_side() -> None:
+    request = ask(tools=(WEATHER_TOOL, CLOCK_TOOL))
+    for events in (
+        await asyncio.to_thread(lambda: list(stream_turn(SideBySide(), request))),
+        [event async for event in astream_turn(SideBySide(), request)],
+    ):
+        result = events[-1]
+        assert isinstance(result, TurnResult)
+        assert [call.arguments for call in result.tool_calls] == [{"city": "Oslo"}, {"zone": "CET"}]
+        order = [event.index for event in events if isinstance(event, ToolCallDelta | ToolCallEnd)]
+        assert order == sorted(order)
+
+
+class Endless(SideBySide):
+    """Its arguments never end; counts how many streams are still open."""
+
+    async def astream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        first = "<schema>" not in str(request.messages)
+        self.open += 1
+        try:
+            text, reason = ("get_weather\nclock", "stop") if first else ("city=O", None)
+            yield Delta(text, "m", "1", finish_reason=reason)
+            if not first:
+                await asyncio.sleep(3600)
+        finally:
+            self.open -= 1
+
+
+async def test_leaving_a_turn_with_several_calls_closes_all_its_streams() -> None:
+    engine = Endless()
+    async with aclosing(astream_turn(engine, ask(tools=(WEATHER_TOOL, CLOCK_TOOL)))) as events:
+        async for event in events:
+            if isinstance(event, ToolCallDelta):
+                await asyncio.sleep(0)
+                assert engine.open == 2
+                break
+    assert engine.open == 0
+
+
+def test_an_error_in_one_of_several_calls_is_raised() -> None:
+    replies = ["get_weather\nclock", "city=x", EngineDiedError("gone")]
+    with pytest.raises(EngineDiedError):
+        list(stream_turn(ScriptedEngine(replies), ask(tools=(WEATHER_TOOL, CLOCK_TOOL))))
+
+
 def test_only_one_call_where_calls_are_not_parallel() -> None:
     engine = ScriptedEngine(["get_weather\nnow", "city=Oslo"])
     result = run_turn(engine, ask(tools=(WEATHER_TOOL, NOW_TOOL), parallel_tool_calls=False))
@@ -351,7 +442,7 @@ def test_closing_a_stream_closes_the_engines_stream() -> None:
     engine = ScriptedEngine(["a long reply that goes on"], chunk_sizes=(1,))
     stream = stream_turn(engine, ask())
     next(stream)
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert engine.abandoned == engine.requests
 
 
@@ -359,7 +450,7 @@ async def test_closing_an_async_stream_closes_the_engines_stream() -> None:
     engine = ScriptedEngine(["a long reply that goes on"], chunk_sizes=(1,))
     stream = astream_turn(engine, ask())
     await anext(stream)
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     assert engine.abandoned == engine.requests
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import openai
 
-from raif_integrations.engines.server_exchange import http_library
+from raif_integrations.engines.server.exchange import http_library
 from raif_integrations.errors import ConfigurationError, EngineClosedError
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Clients:
         self._process = os.getpid()
         self._sync: openai.OpenAI | None = None
         self._blocking_calls = 0
-        self._leases: dict[asyncio.AbstractEventLoop, _Lease] = {}
+        self._loop_clients: dict[asyncio.AbstractEventLoop, _LoopClient] = {}
         self._background: BackgroundLoop | None = None
 
     @contextmanager
@@ -113,12 +113,12 @@ class Clients:
             ConfigurationError: The caller's async HTTP client is in use in another event loop.
         """
         loop = asyncio.get_running_loop()
-        lease = self._leases.get(loop)
-        if lease is None or self.closed or self._process != os.getpid():
+        held = self._loop_clients.get(loop)
+        if held is None or self.closed or self._process != os.getpid():
             with self._open():
-                lease = self._new_lease(loop)
-            await lease.hold()
-        return lease.client
+                held = self._new_loop_client(loop)
+            await held.hold()
+        return held.client
 
     def in_background(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs async work for a blocking caller, on an event loop that the engine's threads share.
@@ -155,9 +155,9 @@ class Clients:
             return
         if self._background is not None:
             self._background.stop()
-        for loop, lease in self._leases.items():
+        for loop, held in list(self._loop_clients.items()):
             if loop.is_running():  # A loop that rests closes its client when it ends.
-                asyncio.run_coroutine_threadsafe(lease.end(), loop)
+                asyncio.run_coroutine_threadsafe(held.end(), loop)
         if sync is not None:
             self._close_sync(sync)
 
@@ -190,17 +190,19 @@ class Clients:
                 hint="Give a function that makes a client, as async_http_client=httpx2.AsyncClient.",
             )
 
-    def _new_lease(self, loop: asyncio.AbstractEventLoop) -> _Lease:
+    def _new_loop_client(self, loop: asyncio.AbstractEventLoop) -> _LoopClient:
         own = self._settings.async_http_client
         borrowed = own is not None and not _is_factory(own)
-        self._leases = {other: lease for other, lease in self._leases.items() if not other.is_closed()}
-        if self._leases and borrowed:
+        self._loop_clients = {
+            other: held for other, held in self._loop_clients.items() if not other.is_closed()
+        }
+        if self._loop_clients and borrowed:
             raise ConfigurationError(
                 "async_http_client is in use in another event loop.",
                 hint="Give a function that makes a client, as async_http_client=httpx2.AsyncClient.",
             )
-        lease = self._leases[loop] = _Lease(self._new_async(), owned=not borrowed)
-        return lease
+        held = self._loop_clients[loop] = _LoopClient(self._new_async(), owned=not borrowed)
+        return held
 
     def _new_async(self) -> openai.AsyncOpenAI:
         own: Any = self._settings.async_http_client
@@ -226,7 +228,7 @@ class Clients:
         }
 
 
-class _Lease:
+class _LoopClient:
     """A client and the event loop it lives in.
 
     Asyncio closes the async generators of a loop that ends, while it can still await

@@ -1,6 +1,6 @@
 """What the server engine does, step by step, for blocking and for awaiting callers alike.
 
-Each method is a generator of HTTP exchanges (see :mod:`raif_integrations.engines.server_exchange`).
+Each method is a generator of HTTP exchanges (see :mod:`raif_integrations.engines.server.exchange`).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 
 import openai
 
-from raif_integrations.engines import server_errors
+from raif_integrations.engines.server import errors
 from raif_integrations.engines.base import Completion, Delta, Message, ModelInfo, Request
-from raif_integrations.engines.server_address import ServerAddress
-from raif_integrations.engines.server_errors import CallContext
-from raif_integrations.engines.server_events import EventDecoder
-from raif_integrations.engines.server_exchange import Call, HttpResponse, Pause, Steps
-from raif_integrations.engines.server_models import ServedModels
-from raif_integrations.engines.server_reply import DeltaReader, read_completion
-from raif_integrations.engines.server_request import chat_body
-from raif_integrations.engines.server_retries import RetryPolicy
+from raif_integrations.engines.server.address import ServerAddress
+from raif_integrations.engines.server.errors import CallContext
+from raif_integrations.engines.server.events import EventDecoder
+from raif_integrations.engines.server.exchange import Call, HttpResponse, Pause, Steps
+from raif_integrations.engines.server.models import ServedModels
+from raif_integrations.engines.server.reply import DeltaReader, read_completion
+from raif_integrations.engines.server.request import chat_body
+from raif_integrations.engines.server.retries import RetryPolicy
 from raif_integrations.errors import (
     ConfigurationError,
     EngineError,
@@ -37,7 +37,7 @@ _NO_RETRY = RetryPolicy(max_retries=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Deadline:
     """How long a call may take.
 
     Attributes:
@@ -51,8 +51,8 @@ class Patience:
     total: float
 
     @classmethod
-    def of(cls, request_timeout: float | None, default: float) -> Patience:
-        """The patience for a request, counted from now.
+    def of(cls, request_timeout: float | None, default: float) -> Deadline:
+        """The deadline of a request, counted from now.
 
         Raises:
             ConfigurationError: The timeout is not above 0.
@@ -79,12 +79,12 @@ class OpenStream:
 
     Attributes:
         response: The response; whoever holds the stream closes it.
-        patience: How long the stream may take.
+        deadline: How long the stream may take.
         context: What errors tell of the call.
     """
 
     response: HttpResponse
-    patience: Patience
+    deadline: Deadline
     context: CallContext
     _decoder: EventDecoder = field(default_factory=EventDecoder)
     _reader: DeltaReader = field(default_factory=DeltaReader)
@@ -109,8 +109,8 @@ class OpenStream:
             delta = self._reader.read(event)
             if delta is not None:
                 yield delta
-        if self.patience.exhausted and not self._reader.done:
-            raise server_errors.timed_out(self.context)
+        if self.deadline.exhausted and not self._reader.done:
+            raise errors.timed_out(self.context)
 
     def end(self) -> Iterator[Delta]:
         """The last delta at the end of the response, if the stream did not say that it is done.
@@ -121,7 +121,7 @@ class OpenStream:
         """
         if self._page is not None:
             text = self._page.decode(errors="replace")
-            raise server_errors.unreadable(self._content_type, text, self.context)
+            raise errors.unreadable(self._content_type, text, self.context)
         delta = self._reader.finish()
         if delta is not None:
             yield delta
@@ -133,7 +133,7 @@ class OpenStream:
             EngineError: The reply is not complete.
         """
         if not self._reader.done:
-            raise server_errors.from_transport(error, self.context) from error
+            raise errors.from_transport(error, self.context) from error
 
 
 class ServerSteps:
@@ -163,8 +163,8 @@ class ServerSteps:
 
     def open_stream(self, request: Request) -> Steps[OpenStream]:
         """Begins a stream."""
-        response, patience, context = yield from self._chat(request, stream=True)
-        return OpenStream(response, patience, context)
+        response, deadline, context = yield from self._chat(request, stream=True)
+        return OpenStream(response, deadline, context)
 
     def default_model(self) -> Steps[str]:
         """The name to send for requests that name no model.
@@ -220,25 +220,25 @@ class ServerSteps:
             raise ServerError(f"{url} answered without a token count.")
         return int(payload["count"])
 
-    def _chat(self, request: Request, *, stream: bool) -> Steps[tuple[HttpResponse, Patience, CallContext]]:
-        patience = Patience.of(request.timeout, self._timeout)
+    def _chat(self, request: Request, *, stream: bool) -> Steps[tuple[HttpResponse, Deadline, CallContext]]:
+        deadline = Deadline.of(request.timeout, self._timeout)
         model = request.model or (yield from self.default_model())
         call = Call(
-            "POST", self._chat_url, patience.silence, chat_body(request, model, stream=stream), stream
+            "POST", self._chat_url, deadline.silence, chat_body(request, model, stream=stream), stream
         )
-        context = CallContext(self._address, call.url, patience.total, model)
+        context = CallContext(self._address, call.url, deadline.total, model)
         try:
-            response = yield from self._send(call, context, patience=patience)
+            response = yield from self._send(call, context, deadline=deadline)
         except ModelNotFoundError as error:
             raise (yield from self._explain_missing(error)) from error.__cause__
-        return response, patience, context
+        return response, deadline, context
 
     def _send(
         self,
         call: Call,
         context: CallContext,
         *,
-        patience: Patience | None = None,
+        deadline: Deadline | None = None,
         retries: RetryPolicy | None = None,
     ) -> Steps[HttpResponse]:
         """Makes a call, again where that can help.
@@ -246,7 +246,7 @@ class ServerSteps:
         Raises:
             EngineError: It failed for good.
         """
-        patience = patience or Patience.of(None, call.timeout)
+        deadline = deadline or Deadline.of(None, call.timeout)
         retries = retries or self._retries
         attempt = 0
         while True:
@@ -254,14 +254,19 @@ class ServerSteps:
                 response: HttpResponse = yield call
                 return response
             except openai.OpenAIError as error:
-                failure = server_errors.from_sdk(error, context)
+                failure = errors.from_sdk(error, context)
                 headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
                 wait = retries.wait(failure, headers, attempt)
-                if wait is None or (patience.end is not None and wait >= patience.left()):
+                if wait is None or (deadline.end is not None and wait >= deadline.left()):
                     raise failure from error
+            except (TypeError, UnicodeError) as error:
+                raise RequestError(
+                    f"The request cannot be sent as JSON: {error}.",
+                    hint="Give messages and settings of plain JSON data in valid Unicode.",
+                ) from error
             yield Pause(wait)
             attempt += 1
-            call = Call(call.method, call.url, patience.left(), call.body, call.stream)
+            call = Call(call.method, call.url, deadline.left(), call.body, call.stream)
 
     def _served(self) -> Steps[ServedModels | None]:
         """The server's list of models, or ``None`` if it keeps it to itself."""
@@ -315,7 +320,7 @@ def _json(response: HttpResponse, context: CallContext) -> Any:
         return json.loads(response.content)
     except ValueError:
         content_type = response.headers.get("content-type", "")
-        raise server_errors.unreadable(content_type, response.text, context) from None
+        raise errors.unreadable(content_type, response.text, context) from None
 
 
 def _status(error: EngineError) -> int | None:

@@ -22,6 +22,7 @@ import openai
 T = TypeVar("T")
 
 _CONNECT_SECONDS = 5.0
+_FAILURES = (openai.OpenAIError, TypeError, UnicodeError)
 
 
 class HttpResponse(Protocol):
@@ -89,14 +90,15 @@ Steps: TypeAlias = Generator[Call | Pause, Any, T]
 def run(steps: Steps[T], client: openai.OpenAI) -> T:
     """Carries steps out, blocking.
 
-    A failed call is thrown into the steps as the SDK's exception.
+    A failed call is thrown into the steps as the SDK's exception, and so is what the SDK raises for a
+    body that is no JSON (``TypeError``, ``UnicodeError``).
     """
     try:
         step = next(steps)
         while True:
             try:
                 answer = _send(client, step)
-            except openai.OpenAIError as error:
+            except _FAILURES as error:
                 step = steps.throw(error)
             else:
                 step = steps.send(answer)
@@ -112,7 +114,7 @@ async def arun(steps: Steps[T], client: openai.AsyncOpenAI) -> T:
         while True:
             try:
                 answer = await _asend(client, step)
-            except openai.OpenAIError as error:
+            except _FAILURES as error:
                 step = steps.throw(error)
             else:
                 step = steps.send(answer)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pydantic import SecretStr
 
 from raif_integrations.engines.base import Completion, Delta, Engine, Message, ModelInfo, Request
-from raif_integrations.engines.server_address import ServerAddress
-from raif_integrations.engines.server_clients import AsyncHttpClient, Clients, ClientSettings, HttpClient
-from raif_integrations.engines.server_exchange import Steps, T, arun, http_errors, run
-from raif_integrations.engines.server_retries import RetryPolicy
-from raif_integrations.engines.server_steps import ServerSteps
+from raif_integrations.engines.server.address import ServerAddress
+from raif_integrations.engines.server.clients import AsyncHttpClient, Clients, ClientSettings, HttpClient
+from raif_integrations.engines.server.exchange import Steps, T, arun, http_errors, run
+from raif_integrations.engines.server.retries import RetryPolicy
+from raif_integrations.engines.server.steps import ServerSteps
 from raif_integrations.errors import ConfigurationError, EngineClosedError
 
 ApiKey = SecretStr | str | Callable[[], str]
@@ -161,7 +161,7 @@ class ServerEngine(Engine):
             await asyncio.gather(*tasks, return_exceptions=True)
             raise
 
-    def stream(self, request: Request) -> Iterator[Delta]:
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
         """Generates one reply piece by piece; the request is sent when the first piece is asked for.
 
         Closing the iterator closes the response, and the server aborts the request.
@@ -178,7 +178,7 @@ class ServerEngine(Engine):
             finally:
                 opened.response.close()
 
-    async def astream(self, request: Request) -> AsyncIterator[Delta]:
+    async def astream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Generates one reply piece by piece without blocking the event loop; see :meth:`stream`."""
         opened = await self._arun(self._steps.open_stream(request))
         with self._closed_is_told():

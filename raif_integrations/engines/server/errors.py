@@ -9,7 +9,7 @@ from typing import Any
 
 import openai
 
-from raif_integrations.engines.server_address import ServerAddress
+from raif_integrations.engines.server.address import ServerAddress
 from raif_integrations.errors import (
     AuthenticationError,
     ContextLengthError,

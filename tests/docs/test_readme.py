@@ -1,0 +1,66 @@
+"""Every Python block of the README runs as it stands, and prints what it says.
+
+Two things differ from a reader's machine, and nothing else: the engine is the one of the test session,
+and the server's port is the one of the test server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raif_integrations import EmbeddedEngine
+from tests.docs.markdown import ROOT, Block, blocks
+from tests.support.server_process import ServerProcess
+
+pytestmark = pytest.mark.real
+
+README = ROOT / "README.md"
+PORT_IN_README = "http://localhost:8000/v1"
+
+
+@pytest.fixture(scope="module")
+def reader(
+    embedded_engine: EmbeddedEngine,
+    vllm_server: ServerProcess,
+    model_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[dict[str, Any]]:
+    """A reader's session: what a block defines, the next one can use."""
+    home = tmp_path_factory.mktemp("home")
+    cache = home / ".cache" / "raif-integrations"
+    cache.mkdir(parents=True)
+    (cache / "SmolLM2-135M-Instruct").symlink_to(model_path)
+
+    def shared(model: str, **arguments: Any) -> EmbeddedEngine:
+        asked = EmbeddedEngine(model, **arguments)._settings
+        here = embedded_engine._settings
+        assert asked.model == here.model
+        assert set(asked.adapters) <= set(here.adapters)
+        return embedded_engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        patch.setenv("HOME", str(home))
+        patch.setenv("VLLM_API_KEY", vllm_server.api_key or "")
+        patch.setattr(EmbeddedEngine, "shared", shared)
+        yield {"__name__": "readme"}
+
+
+@pytest.mark.parametrize("block", blocks(README, "python"), ids=lambda block: f"line-{block.line}")
+def test_block_runs_and_prints_what_it_says(
+    block: Block,
+    reader: dict[str, Any],
+    vllm_server: ServerProcess,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = block.code.replace(PORT_IN_README, vllm_server.base_url)
+    exec(compile(code, f"README.md:{block.line}", "exec"), reader)
+    printed = capsys.readouterr().out.splitlines()
+    if block.prints:
+        assert printed == block.prints
+    else:
+        assert printed
