@@ -21,12 +21,12 @@ step() {
     pid=$!
     trap 'kill "$pid" 2>/dev/null' INT TERM
     while [ -t 1 ] && kill -0 "$pid" 2>/dev/null; do
-        printf '\r    %s s' $((SECONDS - started))
+        printf '    %s s\r' $((SECONDS - started))
         sleep 1
     done
     if ! wait "$pid"; then
         fail "$name" "$(grep -v '^[[:space:]]*$' "$log" | tail -n 8) (all of it: $log)" "$remedy"
     fi
     trap - INT TERM
-    printf '\r    done in %s s\n' $((SECONDS - started))
+    printf '    done in %s s\n' $((SECONDS - started))
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from raif_integrations.contract.constants import same
 from raif_integrations.contract.paths import Path, Place, Step
 from raif_integrations.contract.reading import MisreadError
+from raif_integrations.contract.shape import Shape
 
 Container: TypeAlias = dict[str, Any] | list[Any]
 
@@ -14,15 +15,18 @@ Container: TypeAlias = dict[str, Any] | list[Any]
 class Assembly:
     """The value under construction.
 
-    A container that was left may be entered again for its declared keys (keys may come in any order).
-    Undeclared keys may not come back, and neither may rows of a table or of an array literal: a stream
-    has already closed them.
+    A container that was left may be entered again (keys may come in any order), unless a stream has
+    closed it already.
+
+    Args:
+        constrained: The text was generated under the contract's grammar.
 
     Attributes:
         root: The value so far.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, constrained: bool = False) -> None:
+        self._constrained = constrained
         self.root: dict[str, Any] = {}
         self._chain: list[tuple[Step, Container]] = []
         self._sealed: dict[int, Container] = {}
@@ -49,6 +53,11 @@ class Assembly:
         """How many elements there are at a path."""
         _, value = self.find(path)
         return len(value) if isinstance(value, list) else 0
+
+    def replace(self, path: Path, value: Any) -> None:
+        """Puts another value where there is one."""
+        _, container = self.find(path[:-1])
+        container[path[-1]] = value
 
     def put(self, place: Place, value: Any) -> bool:
         """Puts a value at its place.
@@ -132,12 +141,13 @@ class Assembly:
         container: Container = self._chain[-1][1] if self._chain else self.root
         for position in range(depth, len(path) - 1):
             wanted = list if isinstance(path[position + 1], int) else dict
-            container = self._descend(container, path[position], wanted, place)
+            container = self._descend(container, position, wanted, place)
             self._chain.append((path[position], container))
         return container
 
-    def _descend(self, container: Container, step: Step, wanted: type, place: Place) -> Container:
+    def _descend(self, container: Container, position: int, wanted: type, place: Place) -> Container:
         """The container one step deeper, made if it is not there."""
+        step = place.path[position]
         made: Container = wanted()
         below: Any = made
         if isinstance(container, list) and isinstance(step, int):
@@ -152,10 +162,23 @@ class Assembly:
             below = container.setdefault(step, below)
         else:
             raise MisreadError("an index and a key stand in the same place", "syntax")
-        if below is made:
+        if id(below) == id(made):
             return made
-        if type(below) is not type(made):
+        if not isinstance(below, (dict, list)) or isinstance(below, dict) != isinstance(made, dict):
             raise MisreadError("two kinds of value stand in the same place", "syntax")
-        if id(below) in self._sealed or not place.declared:
+        if self._is_closed(below, place.shapes[position + 1], place):
             raise MisreadError("it comes back to a part that was already left", "syntax")
-        return cast(Container, below)
+        return below
+
+    def _is_closed(self, container: Container, shape: Shape, place: Place) -> bool:
+        """Whether a stream has closed a container that was left.
+
+        Under a grammar, objects are contiguous and closed at once. Otherwise one is closed where every
+        declared key, and no other, had come; a key that comes after that is too late.
+        """
+        if self._constrained or id(container) in self._sealed:
+            return True
+        if place.declared or not isinstance(container, dict):
+            return False
+        declared = shape.declared
+        return all(key in container for key in declared) and all(key in declared for key in container)

@@ -6,9 +6,9 @@ language written with nested repetitions costs it a thousand times more per toke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from raif_integrations.contract.ebnf import (
     ANY,
@@ -23,6 +23,7 @@ from raif_integrations.contract.ebnf import (
     union,
 )
 
+State = TypeVar("State", bound=Hashable)
 Edges: TypeAlias = tuple[tuple[CharSet, int], ...]
 
 
@@ -59,8 +60,8 @@ class Automaton:
 
 
 def build(
-    start: object,
-    step: Callable[[object], tuple[bool, Sequence[tuple[CharSet, object]]]],
+    start: State,
+    step: Callable[[State], tuple[bool, Sequence[tuple[CharSet, State]]]],
     *,
     limit: int,
 ) -> Automaton:
@@ -74,7 +75,7 @@ def build(
     Raises:
         TooManyStatesError: There are more states than ``limit``.
     """
-    numbers: dict[object, int] = {start: 0}
+    numbers: dict[State, int] = {start: 0}
     pending = [start]
     edges: list[Edges] = []
     accepting = set()
@@ -101,8 +102,7 @@ def words(texts: Iterable[str]) -> Automaton:
     """Exactly the given texts."""
     listed = tuple(sorted(set(texts)))
 
-    def step(state: object) -> tuple[bool, Sequence[tuple[CharSet, object]]]:
-        rest: tuple[str, ...] = state  # type: ignore[assignment]
+    def step(rest: tuple[str, ...]) -> tuple[bool, Sequence[tuple[CharSet, tuple[str, ...]]]]:
         following: dict[str, list[str]] = {}
         for text in rest:
             if text:
@@ -119,8 +119,8 @@ def intersect(left: Automaton, right: Automaton, *, limit: int) -> Automaton:
         TooManyStatesError: There are more states than ``limit``.
     """
 
-    def step(state: object) -> tuple[bool, Sequence[tuple[CharSet, object]]]:
-        first, second = state  # type: ignore[misc]
+    def step(state: tuple[int, int]) -> tuple[bool, Sequence[tuple[CharSet, tuple[int, int]]]]:
+        first, second = state
         leaving = [
             (intersection(a, b), (one, two)) for a, one in left.edges[first] for b, two in right.edges[second]
         ]

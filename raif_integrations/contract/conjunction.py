@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 REF_KEYWORDS = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
+_SILENT = frozenset(
+    {*REF_KEYWORDS, "allOf", "$defs", "definitions", "$schema", "$id", "id", "$anchor", "$comment"}
+    | {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
+)
+"""Keywords that say nothing of the value, or are followed when the parts of a place are gathered."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """One schema object of a place.
@@ -144,7 +151,8 @@ class Gatherer:
         for member in schema.get("allOf", ()):
             if not self._collect(member, resolver, parts, seen, descriptions):
                 return False
-        parts.append(Part(schema, resolver))
+        if not schema.keys() <= _SILENT:
+            parts.append(Part(schema, resolver))
         return True
 
     def _inside(self, schema: Mapping[str, Any], resolver: Resolver[Any]) -> Resolver[Any]:

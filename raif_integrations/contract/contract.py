@@ -9,12 +9,12 @@ from typing import Any, Literal, Self, TypeAlias
 from raif_integrations.contract import sources
 from raif_integrations.contract.cue import CueStyle, cue
 from raif_integrations.contract.dialect import JsonSchema, draft_of
-from raif_integrations.contract.document import PlaceBook
 from raif_integrations.contract.encode import Encoder, UnwritableError
 from raif_integrations.contract.memory import IdentityMemory, Memory, text_of
 from raif_integrations.contract.mending import Wanted, put_fields, wanted_fields
 from raif_integrations.contract.numerals import dump_json
 from raif_integrations.contract.projection import schema_of
+from raif_integrations.contract.recognition import PlaceBook
 from raif_integrations.contract.report import Decoded, FieldError, Repair
 from raif_integrations.contract.schema import lower
 from raif_integrations.contract.shape import Shapes

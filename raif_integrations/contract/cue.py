@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
-from raif_integrations.contract.layout import CLOSE, OPEN, path_key
+from raif_integrations.contract.layout import CLOSE, OPEN, is_writable_key, path_key
 from raif_integrations.contract.tree import (
     Anything,
     Array,
@@ -127,10 +127,9 @@ def _code(node: Node) -> tuple[str, bool]:
 
 def _key(name: str) -> str:
     """A key as the model has to write it."""
-    try:
-        return _TAG.sub("< ", path_key(name)) if _TAG.search(name) else path_key(name)
-    except ValueError:
-        return f"{OPEN}{inert(name.replace(OPEN, '').replace(CLOSE, ''))}{CLOSE}"
+    writable = name if is_writable_key(name) else name.replace(OPEN, "").replace(CLOSE, "")
+    visible = "".join(character if character.isprintable() else " " for character in writable)
+    return path_key(_TAG.sub("< ", visible))
 
 
 def _comment(node: Node) -> str:

@@ -25,12 +25,7 @@ JsonSchema: TypeAlias = Mapping[str, Any] | bool
 ValidatorClass: TypeAlias = Any
 
 _NEWEST = jsonschema.Draft202012Validator
-_OLDER = (
-    jsonschema.Draft7Validator,
-    jsonschema.Draft6Validator,
-    jsonschema.Draft4Validator,
-    jsonschema.Draft3Validator,
-)
+_OLDER = (jsonschema.Draft7Validator, jsonschema.Draft6Validator, jsonschema.Draft4Validator)
 
 
 @lru_cache(maxsize=8)

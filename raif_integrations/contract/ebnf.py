@@ -128,8 +128,8 @@ def _class_body(chars: CharSet) -> str:
 
 
 def _in_class(code: int) -> str:
-    """A character of a class; one with a meaning there as a hexadecimal number, also at the end of a range."""
-    return f"\\U{code:08x}" if chr(code) in "\\]^-[\"" else _escaped(code, "")
+    """A character of a class; one with a meaning there by its number, also at the end of a range."""
+    return f"\\U{code:08x}" if chr(code) in '\\]^-["' else _escaped(code, "")
 
 
 def _escaped(code: int, special: str) -> str:

@@ -1,7 +1,7 @@
 """The stream of a value: events that are never taken back, and the JSON text made from them.
 
 Only what nothing later can change is emitted. A container is closed when it is left only if all its
-declared keys have come (keys may be written in any order) or the text is known to be constrained by the
+declared keys, and no others, have come (keys may be written in any order) or the text is known to be constrained by the
 contract's grammar. From the first leaf on for which that does not hold, everything waits for the end.
 """
 
@@ -56,7 +56,6 @@ class Emitter:
 
     Attributes:
         holding: Everything waits for the end.
-        conflict: A sentence of the grammar was promised, and the text came back to a closed container.
     """
 
     def __init__(self, root: Shape, *, envelope: bool, constrained: bool) -> None:
@@ -67,7 +66,6 @@ class Emitter:
         self._events: list[Event] = []
         self._text: Path | None = None
         self.holding = False
-        self.conflict = False
 
     def take(self) -> list[Event]:
         """The events since the last call."""
@@ -155,13 +153,12 @@ class Emitter:
         if step == frame.count if frame.is_array else step not in frame.seen:
             return True
         self.holding = True
-        self.conflict = self._constrained
         return False
 
     def _may_close(self, frame: _Frame) -> bool:
         if self._constrained or frame.settled:
             return True
-        return not frame.is_array and all(key in frame.seen for key in frame.shape.declared)
+        return not frame.is_array and frame.seen == frame.shape.declared.keys()
 
     def _path(self) -> Path:
         return tuple(frame.step for frame in self._frames[1:] if frame.step is not None)

@@ -12,6 +12,7 @@ from typing import Any
 
 from raif_integrations.contract import layout
 from raif_integrations.contract.numerals import write_number
+from raif_integrations.contract.reading import unquoted
 from raif_integrations.contract.shape import ARRAY, Shape, Shapes, bit_of
 
 
@@ -110,7 +111,7 @@ class Encoder:
 
     def _is_row(self, value: Any, shape: Shape) -> bool:
         """Whether a value fits into a row of an array literal in its place."""
-        if isinstance(value, str) and ">" in value and _reads_as_list(value, shape):
+        if isinstance(value, str) and ">" in value and _reads_otherwise(value, shape):
             return False
         return layout.is_literal_row(value)
 
@@ -119,14 +120,15 @@ class Encoder:
             raise UnwritableError(f"{path}: the schema does not allow {json.dumps(value)[:60]}")
 
 
-def _reads_as_list(text: str, shape: Shape) -> bool:
-    """Whether a bare text would be read as a JSON array in its place."""
-    return bool(shape.kinds & ARRAY) and text.startswith("[") and text.endswith("]")
+def _reads_otherwise(text: str, shape: Shape) -> bool:
+    """Whether a bare text would be read as a JSON array, or its quotes taken for a habit of the writer."""
+    is_list = bool(shape.kinds & ARRAY) and text.startswith("[") and text.endswith("]")
+    return is_list or unquoted(text) is not None
 
 
 def _wrapped(written: str, shape: Shape) -> str:
-    """A row or a cell, wrapped where it would be read as a list."""
-    return f"{layout.OPEN}{written}{layout.CLOSE}" if _reads_as_list(written, shape) else written
+    """A row or a cell, wrapped where it would not be read as it is."""
+    return f"{layout.OPEN}{written}{layout.CLOSE}" if _reads_otherwise(written, shape) else written
 
 
 def _json_line(value: Any) -> str:
@@ -140,7 +142,7 @@ def _string_leaf(text: str, shape: Shape) -> str:
     """A string behind its key; quotes around a word of a fixed set would be taken for a habit."""
     if shape.words is not None and text[:1] in ("'", '"') and layout.leaf_form(text) == "bare":
         return f":s={text}"
-    if _reads_as_list(text, shape) and layout.leaf_form(text) == "bare":
+    if _reads_otherwise(text, shape) and layout.leaf_form(text) == "bare":
         return f":s={text}"
     return layout.string_leaf(text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
-from raif_integrations.contract.layout import OPEN, WHITESPACE
+from raif_integrations.contract.layout import CLOSE, OPEN, WHITESPACE
 from raif_integrations.contract.reading import find_top
 
 Separator: TypeAlias = Literal["=", ":", "::"]
@@ -29,12 +29,14 @@ class WrittenLeaf(NamedTuple):
         separator: What stands behind it.
         tag: The type tag, if any.
         rest: The text after separator and tag.
+        relaxed: Another notation's spaces, quotes and comma were taken away.
     """
 
     key: str
     separator: Separator
     tag: str | None
     rest: str
+    relaxed: bool = False
 
 
 def split_leaf(line: str) -> WrittenLeaf | None:
@@ -46,10 +48,12 @@ def split_leaf(line: str) -> WrittenLeaf | None:
 
 
 def split_after(line: str, key: str) -> WrittenLeaf | None:
-    """Takes a line apart behind a key known to stand at its start."""
-    if line.startswith(key) and line[len(key) : len(key) + 1] in ("=", ":"):
-        return _split_at(line, len(key))
-    return None
+    """Takes a line apart behind a first key that is known to stand unquoted at its start."""
+    rest = line[len(key) :]
+    if rest[:1] in ("=", ":"):
+        return _split_at(line, len(key))._replace(key=f"{OPEN}{key}{CLOSE}")
+    below = split_leaf(rest) if rest[:1] in (".", "[") else None
+    return below._replace(key=f"{OPEN}{key}{CLOSE}{below.key}") if below is not None else None
 
 
 def _split_at(line: str, position: int) -> WrittenLeaf:
@@ -80,4 +84,4 @@ def relaxed(leaf: WrittenLeaf) -> WrittenLeaf:
         rest = rest.removesuffix(",")
     if len(rest) >= 2 and rest[0] in "'\"" and rest[-1] == rest[0] and rest[0] not in rest[1:-1]:
         rest = rest[1:-1]
-    return WrittenLeaf(key, "=", leaf.tag, rest)
+    return WrittenLeaf(key, leaf.separator if leaf.separator == "::" else "=", leaf.tag, rest, relaxed=True)

@@ -102,8 +102,11 @@ class _Writer:
         if node.additional is None:
             return None
         names = [declared.name for declared in node.properties]
-        key = self._free.key(node.additional_pattern, names)
-        behind = self._free.behind(node.additional)
-        if key is None or not behind:
-            return None
-        return sequence(prefix, '"."' if prefix else "", key, alternatives(behind))
+        described = node.patterns or ((node.additional_pattern, node.additional),)
+        lines = []
+        for pattern, below in described:
+            key = self._free.key(pattern, names)
+            behind = self._free.behind(below)
+            if key is not None and behind:
+                lines.append(sequence(prefix, '"."' if prefix else "", key, alternatives(behind)))
+        return alternatives(lines) if lines else None

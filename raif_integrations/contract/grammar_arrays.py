@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from raif_integrations.contract import layout
@@ -30,7 +30,9 @@ class ArrayRules:
         units_at: Gives the alternatives for all lines of a value at a path.
     """
 
-    def __init__(self, rules: Rules, leaves: LeafRules, units_at: Callable[[str, Node, Shape], list[str]]) -> None:
+    def __init__(
+        self, rules: Rules, leaves: LeafRules, units_at: Callable[[str, Node, Shape], list[str]]
+    ) -> None:
         self._rules = rules
         self._leaves = leaves
         self._units_at = units_at
@@ -46,9 +48,7 @@ class ArrayRules:
         parts = [sequence(prefix, body) for body in self.literals(node)]
         most = node.max_items
         if node.items is not None and not node.prefix and (most is None or most >= 2):
-            for row in node.items.options if isinstance(node.items, Union) else (node.items,):
-                if isinstance(row, Object) and layout.is_flat(row):
-                    parts.extend(self._tables(prefix, node, row))
+            parts.extend(self._tables(prefix, node, node.items))
         if self._needs_paths(node):
             parts.extend(self._paths(prefix, node, shape))
         return parts
@@ -94,28 +94,35 @@ class ArrayRules:
         behind = element + _count(max(least - 1, 0), None if most is None else most - 1)
         return sequence(self._rules.add("element", alternatives(row)), behind if most != 1 else "")
 
-    def _tables(self, prefix: str, node: Array, row: Object) -> list[str]:
+    def _tables(self, prefix: str, node: Array, items: Node) -> list[str]:
         """Tables with every set of columns that the rows may share."""
-        columns: list[tuple[Property, list[str]]] = []
+        rows: dict[str, list[str]] = {}
+        for option in items.options if isinstance(items, Union) else (items,):
+            if isinstance(option, Object) and layout.is_flat(option):
+                for header, cells in self._rows(option):
+                    rows.setdefault(header, []).append(cells)
+        count = _count(max(node.min_items, 2), node.max_items)
+        parts = []
+        for header, kinds in rows.items():
+            body = sequence(_BREAK, prefix, '"["', self.index(), '"]="', alternatives(kinds))
+            parts.append(sequence(prefix, header, self._rules.add("table_row", body) + count))
+        return parts
+
+    def _rows(self, row: Object) -> Iterator[tuple[str, str]]:
+        """The headers that a flat object can stand under, and its cells there."""
+        columns: list[tuple[Property, str]] = []
         for declared in row.properties:
             cells = self._leaves.cell(declared.node) if layout.is_column(declared.name) else []
             if cells:
-                columns.append((declared, cells))
+                columns.append((declared, alternatives(cells)))
             elif declared.required:
-                return []
-        parts = []
+                return
+        most = len(columns) if row.max_properties is None else row.max_properties
         for chosen in _column_sets([declared for declared, _ in columns]):
-            if not chosen or len(chosen) < row.min_properties:
-                continue
-            if row.max_properties is not None and len(chosen) > row.max_properties:
-                continue
-            names = {declared.name for declared in chosen}
-            header = literal("::" + ",".join(declared.name for declared in chosen))
-            cells = ' "," '.join(alternatives(body) for declared, body in columns if declared.name in names)
-            line = self._rules.add("table_row", sequence(_BREAK, prefix, '"["', self.index(), '"]="', cells))
-            count = _count(max(node.min_items, 2), node.max_items)
-            parts.append(sequence(prefix, header, line + count))
-        return parts
+            if max(row.min_properties, 1) <= len(chosen) <= most:
+                names = {declared.name for declared in chosen}
+                header = literal("::" + ",".join(declared.name for declared in chosen))
+                yield header, ' "," '.join(body for declared, body in columns if declared.name in names)
 
     def _needs_paths(self, node: Array) -> bool:
         """Whether some element does not fit into a row, or not always (a text with a line break)."""
@@ -158,10 +165,12 @@ def _column_sets(columns: list[Property]) -> list[list[Property]]:
     optional = [declared for declared in columns if not declared.required]
     if len(optional) > _MOST_OPTIONAL_COLUMNS:
         return [columns, [declared for declared in columns if declared.required]]
-    sets = []
+    sets: list[list[Property]] = []
     for size in range(len(optional), -1, -1):
-        for chosen in combinations(optional, size):
-            sets.append([declared for declared in columns if declared.required or declared in chosen])
+        sets.extend(
+            [declared for declared in columns if declared.required or declared in chosen]
+            for chosen in combinations(optional, size)
+        )
     return sets
 
 

@@ -8,11 +8,13 @@ word boundaries are not regular and are left to it as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 from raif_integrations.contract.automaton import (
     Automaton,
+    Edges,
     TooManyStatesError,
     build,
     intersect,
@@ -20,7 +22,7 @@ from raif_integrations.contract.automaton import (
     weight,
     write,
 )
-from raif_integrations.contract.ebnf import ANY, CharSet, Rules, charset, complement, difference
+from raif_integrations.contract.ebnf import ANY, CharSet, Rules, charset, complement, contains, difference, union
 from raif_integrations.contract.grammar_formats import FORMATS
 from raif_integrations.contract.grammar_strings import StringRules, bare_cell, bare_leaf
 from raif_integrations.contract.regular import NotRegularError, searching
@@ -32,6 +34,7 @@ _BUDGET_OF_GRAMMAR = 128.0
 """In states that admit nearly every character; about 10 ms each for a vocabulary of 49,000 tokens."""
 
 _LONGEST_COUNT = 64
+_SHORT = 6
 
 _TYPED = r"^(?:true|false|null|\[\]|\{.*\}|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$"
 """Texts that rows and cells wrap although they could stand bare (``layout.looks_typed``)."""
@@ -58,7 +61,7 @@ class ConstrainedStrings:
         wanted = self._wanted(node, bare_leaf())
         if wanted is None:
             return self._strings.leaf(empty=node.min_length == 0)
-        parts = []
+        parts: list[str] = []
         bare = self._rule(_bare(bare_leaf(), wanted), "text")
         if bare:
             parts.extend((f'"=" {bare}', f'":s=" {bare}'))
@@ -72,7 +75,7 @@ class ConstrainedStrings:
 
     def row(self, node: Scalar) -> str:
         """Rule for a row of an array literal."""
-        base = bare_leaf(start_refuses=charset("]"))
+        base = bare_leaf(start_without=charset("]"))
         return self._in_line(node, base, charset("\n\r"), self._strings.row)
 
     def cell(self, node: Scalar) -> str:
@@ -93,22 +96,12 @@ class ConstrainedStrings:
         shortest = node.min_length if node.min_length > 1 or node.pattern or node.format else 0
         form = FORMATS.get(node.format or "")
         patterns = tuple(pattern for pattern in (node.pattern, form) if pattern is not None)
-        for chosen, least, most in (
-            (patterns, shortest, node.max_length),
-            (patterns, 0, None),
-            (patterns[-1:], 0, None),
-            (patterns[:1], 0, None),
-            ((), shortest, node.max_length),
-            ((), shortest, None),
-        ):
-            wanted = _constraint(chosen, least, most)
-            if wanted is None:
-                continue
+        for wanted in _attempts(patterns, shortest, node.max_length):
             try:
-                cost = weight(_bare(base, wanted))
+                bare = _bare(base, wanted)
             except TooManyStatesError:
                 continue
-            if cost <= min(_BUDGET_OF_FORM, self._left):
+            if bare in self._written or weight(bare) <= min(_BUDGET_OF_FORM, self._left):
                 return wanted
         return None
 
@@ -138,13 +131,40 @@ class ConstrainedStrings:
         return self._written[automaton]
 
 
+def _attempts(patterns: tuple[str, ...], least: int, most: int | None) -> Iterator[Automaton]:
+    """Ever weaker constraints, the exact one first.
+
+    Long repetitions are counted no further than :data:`_SHORT`. A pattern without anchors takes a wide
+    state for each of its characters; where that is too much, only the texts that match it from end to end
+    are left.
+    """
+    chosen = list(dict.fromkeys((patterns, patterns[-1:], patterns[:1])))
+    for some in chosen:
+        for longest in (None, _SHORT):
+            for anchored in (False, True) if some else (False,):
+                for shortest, largest in ((least, most), (min(least, _SHORT), None), (0, None)):
+                    found = _constraint(some, shortest, largest, anchored=anchored, longest=longest)
+                    if found is not None:
+                        yield found
+    found = _constraint((), min(least, _SHORT), None)
+    if found is not None:
+        yield found
+
+
 @lru_cache(maxsize=256)
-def _constraint(patterns: tuple[str, ...], least: int, most: int | None) -> Automaton | None:
+def _constraint(
+    patterns: tuple[str, ...],
+    least: int,
+    most: int | None,
+    *,
+    anchored: bool = False,
+    longest: int | None = None,
+) -> Automaton | None:
     """The automaton of patterns and a length; ``None`` if there is nothing or it is not regular."""
     least = least if least <= _LONGEST_COUNT else 0
     most = most if most is not None and most <= _LONGEST_COUNT else None
     try:
-        parts = [searching(pattern) for pattern in patterns]
+        parts = [searching(pattern, anchored=anchored, longest=longest) for pattern in patterns]
         if least or most is not None:
             parts.append(_length(least, most))
         if not parts:
@@ -169,9 +189,9 @@ def _every(chars: CharSet) -> Automaton:
 
 def _length(least: int, most: int | None) -> Automaton:
     last = least if most is None else most
-    edges = [((ANY, min(count + 1, last)),) for count in range(last + 1)]
+    edges: list[Edges] = [((ANY, min(count + 1, last)),) for count in range(last + 1)]
     if most is not None:
-        edges[-1] = ()  # type: ignore[call-overload]
+        edges[-1] = ()
     return Automaton(tuple(edges), frozenset(range(least, last + 1)))
 
 
@@ -188,6 +208,9 @@ def _admits_breaks(wanted: Automaton) -> bool:
         return False
 
 
+_Line: TypeAlias = tuple[int | None, int | None, int | None]
+
+
 @lru_cache(maxsize=64)
 def _block(wanted: Automaton) -> Automaton | None:
     """The lines behind ``<<<`` whose text keeps the constraint, with the closing ``>>>``.
@@ -195,31 +218,28 @@ def _block(wanted: Automaton) -> Automaton | None:
     A state is the number of ``>`` at the start of the line (``None`` behind other characters), the
     state of the constraint here, and its state at the end of the line before.
     """
-    more, breaks = charset(">"), charset("\n")
+    more, breaks, returns = charset(">"), charset("\n"), charset("\r")
 
-    def moves(state: int | None) -> Sequence[tuple[CharSet, int]]:
-        return () if state is None else wanted.edges[state]
-
-    def step(state: object) -> tuple[bool, Sequence[tuple[CharSet, object]]]:
-        count, here, before = state  # type: ignore[misc]
-        leaving: list[tuple[CharSet, object]] = []
-        rest = ANY
-        for chars, target in moves(here):
-            rest = difference(rest, chars)
-            inside = difference(chars, more if count is not None else ())
-            if count == 3:
-                inside = difference(inside, charset("\r"))
-            leaving.append((difference(inside, breaks), (None, target, None)))
-            if difference(chars, breaks) != chars and count != 3:
-                leaving.append((breaks, (0, target, here)))
-            if count is not None and difference(chars, more) != chars:
-                further = count + 1 if count < 3 else None
-                leaving.append((more, (further, target, before if further is not None else None)))
-        if count is not None and count < 3 and difference(rest, more) != rest:
-            leaving.append((more, (count + 1, None, before)))
+    def step(state: _Line) -> tuple[bool, Sequence[tuple[CharSet, _Line]]]:
+        count, here, before = state
+        leaving: list[tuple[CharSet, _Line]] = []
+        after_break: int | None = None
+        after_more: int | None = None
+        for chars, target in wanted.edges[here] if here is not None else ():
+            plain = difference(chars, union(breaks, more if count is not None else ()))
+            leaving.append((difference(plain, returns) if count == 3 else plain, (None, target, None)))
+            after_break = target if contains(chars, "\n") else after_break
+            after_more = target if contains(chars, ">") else after_more
+        if here is not None and count != 3:
+            leaving.append((breaks, (0, after_break, here)))
+        if count is not None and count < 3:
+            leaving.append((more, (count + 1, after_more, before)))
+        elif count == 3 and after_more is not None:
+            leaving.append((more, (None, after_more, None)))
         return count == 3 and before in wanted.accepting, leaving
 
+    start: _Line = (0, 0, 0)
     try:
-        return build((0, 0, 0), step, limit=_MOST_STATES)
+        return build(start, step, limit=_MOST_STATES)
     except TooManyStatesError:
         return None

@@ -15,10 +15,9 @@ _DATE = (
 _HOUR = "(?:[01][0-9]|2[0-3])"
 _MINUTE = "[0-5][0-9]"
 _FRACTION = r"(?:\.[0-9]+)?"
-_TIME = (
-    f"(?:{_HOUR}:{_MINUTE}:{_MINUTE}{_FRACTION}(?:[zZ]|[+-]{_HOUR}:{_MINUTE})|23:59:60{_FRACTION}[zZ])"
-)
-_CLOCK = "(?:[0-9]+H(?:[0-9]+M)?(?:[0-9]+(?:[.][0-9]+)?S)?|[0-9]+M(?:[0-9]+(?:[.][0-9]+)?S)?|[0-9]+(?:[.][0-9]+)?S)"
+_TIME = f"(?:{_HOUR}:{_MINUTE}:{_MINUTE}{_FRACTION}(?:[zZ]|[+-]{_HOUR}:{_MINUTE})|23:59:60{_FRACTION}[zZ])"
+_SECONDS = "[0-9]+(?:[.][0-9]+)?S"
+_CLOCK = f"(?:[0-9]+H(?:[0-9]+M)?(?:{_SECONDS})?|[0-9]+M(?:{_SECONDS})?|{_SECONDS})"
 _DAYS = "(?:[0-9]+Y(?:[0-9]+M)?(?:[0-9]+D)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
 _HEX = "[0-9a-fA-F]"
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -28,10 +27,10 @@ _IPV6 = "|".join(
     [
         f"(?:{_GROUP}:){{7}}{_GROUP}",
         f"(?:{_GROUP}:){{6}}{_IPV4}",
+        f"{_GROUP}(?::{_GROUP}){{0,6}}::",
         *(
-            f"(?:{_GROUP}(?::{_GROUP}){{0,{before - 1}}})?::" if after == 0 and before else
-            f"(?:{_GROUP}(?::{_GROUP}){{{before - 1},{before - 1}}})?::{_GROUP}(?::{_GROUP}){{0,{after - 1}}}"
-            for before, after in [(7, 0), *((count, 7 - count) for count in range(1, 7))]
+            f"{_GROUP}(?::{_GROUP}){{{before - 1}}}::{_GROUP}(?::{_GROUP}){{0,{6 - before}}}"
+            for before in range(1, 7)
         ),
         f"::(?:{_GROUP}(?::{_GROUP}){{0,6}})?",
         f"::(?:[fF]{{4}}:)?{_IPV4}",

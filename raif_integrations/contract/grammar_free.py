@@ -17,6 +17,7 @@ from raif_integrations.contract.automaton import (
     TooManyStatesError,
     intersect,
     inverted,
+    weight,
     words,
     write,
 )
@@ -36,6 +37,8 @@ from raif_integrations.contract.regular import NotRegularError, searching
 from raif_integrations.contract.tree import Anything, Array, Node, Object, Union
 
 _MOST_STATES = 200
+_MOST_WIDE_STATES = 24.0
+_SHORT = 6
 _MOST_DECLARED_LETTERS = 12
 """Declared keys of more letters in all are not kept out of the free ones: each letter costs a state."""
 
@@ -56,6 +59,28 @@ def quoted_key() -> Automaton:
     inside = complement(charset("\n\r<>"))
     plain: Edges = ((difference(inside, special), 1), (special, 2))
     return Automaton((plain, plain, ((inside, 2),)), frozenset({0, 2}))
+
+
+def _kept(base: Automaton, wanted: Automaton) -> Automaton:
+    """What is wanted of a language, or all of it where that would be too large."""
+    try:
+        return intersect(base, wanted, limit=_MOST_STATES)
+    except TooManyStatesError:
+        return base
+
+
+def _matching(pattern: str) -> Automaton | None:
+    """The keys that match a pattern, as far as that is worth compiling."""
+    for anchored, longest in ((False, None), (False, _SHORT), (True, _SHORT)):
+        try:
+            found = searching(pattern, anchored=anchored, longest=longest)
+        except NotRegularError:
+            return None
+        except TooManyStatesError:
+            continue
+        if weight(found) <= _MOST_WIDE_STATES:
+            return found
+    return None
 
 
 class FreeRules:
@@ -86,12 +111,7 @@ class FreeRules:
         wanted = self._wanted(pattern, declared)
         parts = []
         for base, hint in ((bare_key(), "key"), (quoted_key(), "quoted_key")):
-            automaton = base
-            if wanted is not None:
-                try:
-                    automaton = intersect(base, wanted, limit=_MOST_STATES)
-                except TooManyStatesError:
-                    pass
+            automaton = base if wanted is None else _kept(base, wanted)
             if not automaton.is_empty:
                 name = self._shared(automaton, hint)
                 parts.append(name if hint == "key" else f'"<<<" {name} ">>>"')
@@ -154,10 +174,7 @@ class FreeRules:
     def _wanted(self, pattern: str | None, declared: Sequence[str]) -> Automaton | None:
         wanted = None
         if pattern is not None:
-            try:
-                wanted = searching(pattern)
-            except (NotRegularError, TooManyStatesError):
-                wanted = None
+            wanted = _matching(pattern)
         if declared and sum(map(len, declared)) <= _MOST_DECLARED_LETTERS:
             others = inverted(words(declared))
             wanted = others if wanted is None else intersect(wanted, others, limit=_MOST_STATES)

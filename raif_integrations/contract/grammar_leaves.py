@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from raif_integrations.contract import grammar_numbers, layout
 from raif_integrations.contract.automaton import write
-from raif_integrations.contract.constants import kind_of
 from raif_integrations.contract.ebnf import Rules, alternatives, literal, sequence
 from raif_integrations.contract.grammar_constraints import ConstrainedStrings
 from raif_integrations.contract.grammar_strings import StringRules, inline_key
@@ -166,14 +165,11 @@ def _choice_text(value: Value, *, row: bool) -> list[str]:
     return [literal(layout.cell(value))] if layout.is_cell_text(value) else []
 
 
-def _atoms(value: Value) -> list[str]:
+def _atoms(value: int | float | bool) -> list[str]:
     """How a fixed number or truth value may be written."""
     if isinstance(value, bool):
         return ["true" if value else "false"]
-    assert kind_of(value) in ("integer", "number")
     texts = [write_number(value)]
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         texts.append(str(int(value)))
-    elif isinstance(value, int) and abs(value) < 10**15:
-        texts.append(f"{value}.0")
     return texts

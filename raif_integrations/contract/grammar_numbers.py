@@ -59,7 +59,7 @@ def number(minimum: int | float | None, maximum: int | float | None) -> str:
 
 
 def _bounded_numbers(low: int | None, high: int | None) -> list[str]:
-    parts = []
+    parts: list[str] = []
     if high is None or high >= 0:
         parts.extend(_magnitudes("", max(low or 0, 0), high))
     if low is None or low < 0:
@@ -95,7 +95,7 @@ def _integers(low: int | None, high: int | None) -> list[str]:
     top = 10**digits - 1
     first = -top if low is None else low
     last = top if high is None else high
-    parts = []
+    parts: list[str] = []
     if first < 0:
         parts.extend(f'"-" {body}' for body in _digit_ranges(max(1, -last), -first))
     if last >= 0:

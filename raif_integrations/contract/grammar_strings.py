@@ -41,7 +41,7 @@ def _other(admitted: CharSet, *sets: CharSet) -> CharSet:
     return difference(admitted, union(*sets))
 
 
-def bare_leaf(start_refuses: CharSet = ()) -> Automaton:
+def bare_leaf(start_without: CharSet = ()) -> Automaton:
     """Texts that may stand bare behind ``key=``.
 
     Not empty, no white space in front, no ASCII white space at the end (other white space there is
@@ -49,7 +49,7 @@ def bare_leaf(start_refuses: CharSet = ()) -> Automaton:
     reads as the opening of a block (``layout.OPENER_TAIL``).
 
     Args:
-        start_refuses: Further characters that may not stand alone as the whole text.
+        start_without: Characters that the text may not start with.
     """
     any_char = complement(_BREAKS)
     text: Edges = (
@@ -57,11 +57,10 @@ def bare_leaf(start_refuses: CharSet = ()) -> Automaton:
         (_EQUALS, _EQUAL),
         (_SPACE, _SPACED),
     )
-    lone = union(_OPENING, start_refuses)
     start: Edges = (
-        (_other(any_char, _EDGE, _EQUALS, _LESS, lone), _TEXT),
+        (_other(any_char, _EDGE, _EQUALS, _LESS, _OPENING, start_without), _TEXT),
         (_EQUALS, _EQUAL),
-        (lone, _SPACED),
+        (_OPENING, _SPACED),
         (_LESS, _ANGLE),
     )
     equal: Edges = (
@@ -126,9 +125,9 @@ class StringRules:
         is admitted with them, which no reader minds.
         """
         if "row" not in self._names:
-            chars = complement(union(_EDGE, _EQUALS, _LESS, charset("[{]")))
+            chars = complement(union(_EDGE, _EQUALS, _LESS, _OPENING, charset("]")))
             body = (
-                f"{char_class(chars)} {self._state(_TEXT)} | {char_class(charset('[]{'))} {self._state(_SPACED)}"
+                f"{char_class(chars)} {self._state(_TEXT)} | {char_class(_OPENING)} {self._state(_SPACED)}"
                 f" | {char_class(_EQUALS)} {self._state(_EQUAL)} | {char_class(_LESS)} {self._state(_ANGLE)}"
             )
             content = char_class(complement(charset("\n\r>")))

@@ -248,7 +248,7 @@ def _is_wrapped_row(text: str) -> bool:
     return (
         not text
         or has_edge_space(text)
-        or text == "]"
+        or text.startswith("]")
         or OPENER_TAIL.search(text) is not None
         or _UNSAFE_IN_LINE.search(text) is not None
         or looks_typed(text)

@@ -29,6 +29,9 @@ from raif_integrations.contract.shape import NUMBER as NUMBERS
 Note: TypeAlias = Callable[[str, str], None]
 """Takes a repair: its kind, and what was found."""
 
+DOUBTFUL_QUOTES = "doubtful_quotes"
+"""Noted for a text in quotes that may or may not belong to it; no repair, but a question."""
+
 _TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*")|,(\s*[}\]])""", re.S)
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _KIND_NAMES = {
@@ -224,7 +227,10 @@ def read_inline_object(text: str, shape: Shape, note: Note) -> dict[str, Any] | 
     for key, written in pairs:
         if key in found:
             return None
-        found[key] = read_text(written, shape.child(key), note)
+        below = shape.child(key)
+        if unquoted(written) is not None and below.is_free_text:
+            note(DOUBTFUL_QUOTES, written)
+        found[key] = read_text(written, below, note)
     return found
 
 
@@ -234,7 +240,7 @@ def _pairs(inner: str, shape: Shape, note: Note) -> list[tuple[str, str]] | None
     for part in split_top(inner):
         equals = find_top(part, "=")
         key = part[: max(equals, 0)]
-        foreign = bool(key) and not shape.is_open and key.strip(WHITESPACE) not in shape.declared
+        foreign = bool(key) and not shape.is_open and not (key in shape.declared or shape.spaced_key(key))
         if equals <= 0 or (foreign and pairs):
             if not pairs or not shape.child(pairs[-1][0]).is_free_text:
                 return None
@@ -243,8 +249,8 @@ def _pairs(inner: str, shape: Shape, note: Note) -> list[tuple[str, str]] | None
             continue
         if is_wrapped(key):
             key = key[len(OPEN) : -len(CLOSE)]
-        elif key not in shape.declared and key.strip(WHITESPACE) in shape.declared:
-            key = key.strip(WHITESPACE)
+        elif key not in shape.declared:
+            key = shape.spaced_key(key) or key
         if not key:
             return None
         pairs.append((key, part[equals + 1 :]))

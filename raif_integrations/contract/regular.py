@@ -50,15 +50,23 @@ class NotRegularError(ValueError):
     """The expression uses something no automaton can do, or is written wrongly."""
 
 
-def searching(pattern: str) -> Automaton:
+def searching(pattern: str, *, anchored: bool = False, longest: int | None = None) -> Automaton:
     """The texts in which a pattern is found somewhere (JSON Schema does not anchor patterns).
+
+    Args:
+        pattern: The expression.
+        anchored: Only the texts that match from end to end: fewer, and far fewer states.
+        longest: Counts of repetitions beyond this are left out: more texts, and fewer states.
 
     Raises:
         NotRegularError: It is not regular, or not a regular expression.
         TooManyStatesError: Its automaton is too large.
     """
-    machine = _Machine()
-    end = machine.add(_Parser(pattern).parse(), 0)
+    machine = _Machine(longest)
+    expression = _Parser(pattern).parse()
+    if anchored:
+        expression = _Sequence((_Edge("^"), expression, _Edge("$")))
+    end = machine.add(expression, 0)
     return machine.determined(end)
 
 
@@ -89,16 +97,23 @@ class _Repeat:
 _Expression: TypeAlias = "CharSet | _Edge | _Sequence | _Alternatives | _Repeat"
 
 
+_Found: TypeAlias = tuple[bool, frozenset[int] | None]
+"""A state of the deterministic automaton: at the start of the text, and the states reached; ``None`` once
+the expression was found."""
+
+
 @dataclass
 class _Machine:
     """A nondeterministic automaton; state 0 is the start.
 
     Attributes:
+        longest: Counts of repetitions beyond this are left out.
         moves: For each state, the characters and where they lead.
         free: For each state, where it leads without a character, and at which edge of the text only
             (``^``, ``$``, or nowhere in particular).
     """
 
+    longest: int | None = None
     moves: list[list[tuple[CharSet, int]]] = field(default_factory=lambda: [[]])
     free: list[list[tuple[str, int]]] = field(default_factory=lambda: [[]])
 
@@ -128,14 +143,18 @@ class _Machine:
         return end
 
     def _repeat(self, expression: _Repeat, start: int, end: int) -> None:
-        for _ in range(expression.least):
+        least, most = expression.least, expression.most
+        if self.longest is not None:
+            least = min(least, self.longest)
+            most = most if most is not None and most <= self.longest else None
+        for _ in range(least):
             start = self.add(expression.part, self._fork(start))
-        if expression.most is None:
+        if most is None:
             loop = self._fork(start)
             self._link(self.add(expression.part, loop), loop)
             self._link(loop, end)
             return
-        for _ in range(expression.most - expression.least):
+        for _ in range(most - least):
             self._link(start, end)
             start = self.add(expression.part, self._fork(start))
         self._link(start, end)
@@ -162,14 +181,14 @@ class _Machine:
     def determined(self, end: int) -> Automaton:
         """The deterministic automaton for "found somewhere", with ``end`` reached once and for all."""
 
-        def step(state: object) -> tuple[bool, list[tuple[CharSet, object]]]:
-            first, states = state  # type: ignore[misc]
+        def step(state: _Found) -> tuple[bool, list[tuple[CharSet, _Found]]]:
+            first, states = state
             if states is None:
                 return True, [(ANY, (False, None))]
             if end in states:
                 return True, [(ANY, (False, None))]
             accepts = end in self.closure(tuple(states), "^$" if first else "$")
-            leaving: list[tuple[CharSet, object]] = []
+            leaving: list[tuple[CharSet, _Found]] = []
             moves = [move for number in sorted(states) for move in self.moves[number]]
             for chars, targets in _split(moves):
                 reached = self.closure((0, *targets), "")
@@ -178,7 +197,8 @@ class _Machine:
             leaving.append((rest, (False, self.closure((0,), ""))))
             return accepts, leaving
 
-        return build((True, self.closure((0,), "^")), step, limit=_MOST_STATES)
+        start: _Found = (True, self.closure((0,), "^"))
+        return build(start, step, limit=_MOST_STATES)
 
 
 def _split(moves: Sequence[tuple[CharSet, int]]) -> list[tuple[CharSet, tuple[int, ...]]]:

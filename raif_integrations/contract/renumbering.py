@@ -8,6 +8,7 @@ from typing import Protocol
 
 from raif_integrations.contract.indices import ElementOrder
 from raif_integrations.contract.paths import Path, Place, Step
+from raif_integrations.contract.reading import MisreadError
 
 
 class IndexOrder(Protocol):
@@ -28,10 +29,15 @@ class WrittenOrder:
     def __init__(self, length: Callable[[Path], int], note: Callable[[Path], None]) -> None:
         self._length = length
         self._note = note
-        self._changed: dict[tuple[Path, int], int] = {}
+        self._elements: dict[Path, dict[int, int]] = {}
+        self._taken: set[Path] = set()
 
     def settle(self, place: Place) -> Place:
-        """The place with every index inside its array or right behind its end."""
+        """The place with every index inside its array or right behind its end.
+
+        Raises:
+            MisreadError: The indices contradict each other.
+        """
         path: list[Step] = []
         for step in place.path:
             path.append(self._index(tuple(path), step) if isinstance(step, int) else step)
@@ -39,15 +45,23 @@ class WrittenOrder:
         return place if settled == place.path else replace(place, path=settled)
 
     def _index(self, array: Path, written: int) -> int:
-        known = self._changed.get((array, written))
-        if known is not None:
-            return known
+        """The element a written index means.
+
+        Raises:
+            MisreadError: Another index meant the same element.
+        """
+        known = self._elements.setdefault(array, {})
+        if written in known:
+            return known[written]
         length = self._length(array)
-        if written <= length:
-            return written
-        self._changed[array, written] = length
-        self._note((*array, length))
-        return length
+        index = min(written, length)
+        if (*array, index) in self._taken:
+            raise MisreadError("the indices of its elements contradict each other", "syntax")
+        if index != written:
+            self._note((*array, index))
+        known[written] = index
+        self._taken.add((*array, index))
+        return index
 
 
 def index_order(

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from raif_integrations.contract.constants import kind_of
-from raif_integrations.contract.layout import placement
+from raif_integrations.contract.layout import WHITESPACE, placement
 from raif_integrations.contract.lowering import matches
 from raif_integrations.contract.tree import (
     Anything,
@@ -76,6 +76,25 @@ class Shape:
             for declared in node.properties:
                 names[declared.name] = names.get(declared.name, True) and declared.required
         return names
+
+    def spaced_key(self, key: str) -> str | None:
+        """The declared key that differs from a written one in the spaces around it only.
+
+        A key written without spaces may be an undeclared key of its own where these are allowed.
+        """
+        trimmed = key.strip(WHITESPACE)
+        return self._trimmed.get(trimmed) if trimmed != key or not self.is_open else None
+
+    @cached_property
+    def _trimmed(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        doubtful: set[str] = set()
+        for name in self.declared:
+            trimmed = name.strip(WHITESPACE)
+            if trimmed in found:
+                doubtful.add(trimmed)
+            found[trimmed] = name
+        return {trimmed: name for trimmed, name in found.items() if trimmed and trimmed not in doubtful}
 
     @cached_property
     def is_open(self) -> bool:

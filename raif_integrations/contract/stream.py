@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from raif_integrations.contract.constants import same
-from raif_integrations.contract.document import Document, PlaceBook
+from raif_integrations.contract.document import Document
 from raif_integrations.contract.emission import Emitter, Event, JsonWriter
 from raif_integrations.contract.json_text import ROOT, JsonDocument
+from raif_integrations.contract.recognition import PlaceBook
 from raif_integrations.contract.report import Decoded, FieldError, Repair
 from raif_integrations.errors import ConfigurationError
 
@@ -170,7 +171,7 @@ class StreamDecoder:
         if self._text is not None:
             return copy.deepcopy(self._text.partial.get(ROOT))
         assert self._document is not None
-        root = copy.deepcopy(self._document.assembly.root)
+        root = copy.deepcopy(self._document.root)
         envelope = self._reader.envelope
         return root if envelope is None else root.get(envelope)
 
@@ -229,18 +230,20 @@ class StreamDecoder:
 
     def _finish_raif(self, document: Document, *, complete: bool) -> Decoded:
         document.finish("".join(self._line), complete=complete)
-        root: Any = document.assembly.root
+        root: Any = document.root
         envelope = self._reader.envelope
         value = root if envelope is None else root.get(envelope)
         missing = envelope is not None and envelope not in root
-        errors = list(document.errors)
+        errors = list(document.findings.errors)
         if missing and not errors:
             errors.append(FieldError("", "required", "there is no value in the text"))
-        emitted = self._emitter is not None and self._emitter.conflict
-        if emitted:
-            errors.append(FieldError("", "syntax", "it comes back to an object that was already left"))
         return self._decide(
-            value, errors, document.repairs, document.text, truncated=document.truncated, absent=missing
+            value,
+            errors,
+            document.findings.repairs,
+            document.text,
+            truncated=document.findings.truncated,
+            absent=missing,
         )
 
     def _finish_json(self, text: JsonDocument, *, complete: bool) -> Decoded:
@@ -273,7 +276,7 @@ class StreamDecoder:
             if self._is_json:
                 self._emitter.finish({ROOT: value})
             elif self._document is not None:
-                self._emitter.finish(self._document.assembly.root)
+                self._emitter.finish(self._document.root)
         return Decoded(value, ok, tuple(repairs), tuple(errors), truncated, text)
 
     def _collect(self) -> list[Event]:

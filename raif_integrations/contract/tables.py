@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from raif_integrations.contract.layout import CLOSE, OPEN, WHITESPACE
+from raif_integrations.contract.layout import CLOSE, OPEN
 from raif_integrations.contract.paths import Place
-from raif_integrations.contract.reading import MisreadError, Note, is_wrapped, read_text, split_top
+from raif_integrations.contract.reading import MisreadError, Note, is_wrapped, read_text, split_top, unquoted
 from raif_integrations.contract.shape import NUMBER as NUMBERS
 from raif_integrations.contract.shape import STRING, Shape
 
@@ -27,6 +27,12 @@ class Table:
         header: The text behind ``::``.
         note: Takes repairs.
         constrained: The text was generated under the contract's grammar.
+
+    Attributes:
+        columns: The keys of the rows.
+        rows: The list the rows go into, or ``None`` before the first row.
+        doubtful: Columns of the last row, with their text, that stands in quotes which may or may not
+            belong to it.
     """
 
     def __init__(self, place: Place, key: str, header: str, note: Note, *, constrained: bool) -> None:
@@ -34,6 +40,7 @@ class Table:
         self.place = place
         self.key = key
         self.rows: list[Any] | None = None
+        self.doubtful: list[tuple[str, str]] = []
         self._note = note
         self._element = place.shape.element(0)
         self.columns = tuple(self._column(name) for name in split_top(header))
@@ -69,9 +76,16 @@ class Table:
         if element is not self._element:
             self._element = element
             self._shapes = self._column_shapes(element)
+        self.doubtful = []
         cells = split_top(text)
         if len(cells) != self._width:
             cells = self._rejoined(cells)
+        if "'" in text or '"' in text:
+            self.doubtful = [
+                (column, cell)
+                for column, cell, shape in zip(self.columns, cells, self._shapes, strict=True)
+                if unquoted(cell) is not None and shape.is_free_text
+            ]
         return {
             column: _read_cell(cell, shape, self._note)
             for column, cell, shape in zip(self.columns, cells, self._shapes, strict=True)
@@ -80,8 +94,7 @@ class Table:
     def _column(self, name: str) -> str:
         if is_wrapped(name):
             return name[len(OPEN) : -len(CLOSE)]
-        trimmed = name.strip(WHITESPACE)
-        return trimmed if name not in self._element.declared and trimmed in self._element.declared else name
+        return name if name in self._element.declared else self._element.spaced_key(name) or name
 
     def _column_shapes(self, element: Shape) -> list[Shape]:
         return [element.child(column) for column in self.columns]

@@ -55,7 +55,7 @@ class SchemaValidator:
         if verdict:
             return ()
         found = self._explained(value)
-        if found or verdict is None:
+        if found or verdict is None or _has_long_integer(value):
             return found
         return tuple(
             FieldError(path_text(tuple(error.instance_path)), error.kind.name, error.message)
@@ -101,6 +101,15 @@ def _compiled(schema: JsonSchema, draft: ValidatorClass) -> Any:
         return compiler(schema, validate_formats=True, formats=formats, retriever=_retrieve_nothing)
     except (ValueError, jsonschema_rs.ReferencingError):
         return None
+
+
+def _has_long_integer(value: Any) -> bool:
+    """Whether a value holds an integer that ``jsonschema-rs`` does not see."""
+    if isinstance(value, dict):
+        return any(map(_has_long_integer, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_long_integer, value))
+    return isinstance(value, int) and value.bit_length() > 1024
 
 
 def _retrieve_nothing(uri: str) -> Any:

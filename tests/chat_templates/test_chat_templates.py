@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,3 +138,19 @@ def test_qwen3_keeps_the_reasoning_behind_open_calls() -> None:
     calls = {"role": "assistant", "content": CALLS, "reasoning_content": "Both tools.\n"}
     rendered = render("qwen3", [TOOLS_USED[0], calls, *TOOLS_USED[2:]])
     assert f"<|im_start|>assistant\n<think>\nBoth tools.\n</think>\n\n{CALLS}<|im_end|>\n" in rendered
+
+
+@pytest.mark.parametrize("name", ["chatml", "llama3.2", "qwen2.5", "qwen3"])
+def test_transformers_renders_the_same(name: str, model_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(model_path)
+    rendered = tokenizer.apply_chat_template(
+        [SYSTEM, *TOOLS_USED],
+        chat_template=chat_template(name),
+        add_generation_prompt=True,
+        tokenize=False,
+        date_string="26 Jul 2024",
+    )
+    variables = {"bos_token": tokenizer.bos_token, "date_string": "26 Jul 2024"}
+    assert rendered == render(name, [SYSTEM, *TOOLS_USED], **variables)

@@ -6,8 +6,10 @@ and the server's port is the one of the test server.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -47,7 +49,9 @@ def reader(
         patch.setenv("HOME", str(home))
         patch.setenv("VLLM_API_KEY", vllm_server.api_key or "")
         patch.setattr(EmbeddedEngine, "shared", shared)
-        yield {"__name__": "readme"}
+        module = ModuleType("readme")
+        patch.setitem(sys.modules, module.__name__, module)
+        yield vars(module)
 
 
 @pytest.mark.parametrize("block", blocks(README, "python"), ids=lambda block: f"line-{block.line}")
@@ -58,7 +62,7 @@ def test_block_runs_and_prints_what_it_says(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     code = block.code.replace(PORT_IN_README, vllm_server.base_url)
-    exec(compile(code, f"README.md:{block.line}", "exec"), reader)
+    exec(compile(code, f"README.md:{block.line}", "exec", dont_inherit=True), reader)
     printed = capsys.readouterr().out.splitlines()
     if block.prints:
         assert printed == block.prints

@@ -71,12 +71,20 @@ def test_making_an_engine_loads_neither_vllm_nor_torch() -> None:
             {"model": "org/model", "engine_args": {"lora_modules": []}}, "as `adapters`", id="lora_modules"
         ),
         pytest.param({"model": "org/model", "engine_args": {1: 2}}, "name 1", id="name is no string"),
-        pytest.param({"model": "org/model", "chat_template": "nowhere.jinja"}, "'nowhere.jinja'", id="template"),
-        pytest.param({"model": "org/model", "adapters": "org/adapter"}, "one path", id="adapters is a string"),
-        pytest.param({"model": "org/model", "adapters": {"": "org/adapter"}}, "without a name", id="no name"),
-        pytest.param({"model": "org/model", "adapters": {"a": ""}}, r"adapters\['a'\]` is empty", id="no path"),
         pytest.param(
-            {"model": "org/model", "adapters": ["org/adapter", "other/adapter"]}, "two adapters", id="same name"
+            {"model": "org/model", "chat_template": "nowhere.jinja"}, "'nowhere.jinja'", id="template"
+        ),
+        pytest.param(
+            {"model": "org/model", "adapters": "org/adapter"}, "one path", id="adapters is a string"
+        ),
+        pytest.param({"model": "org/model", "adapters": {"": "org/adapter"}}, "without a name", id="no name"),
+        pytest.param(
+            {"model": "org/model", "adapters": {"a": ""}}, r"adapters\['a'\]` is empty", id="no path"
+        ),
+        pytest.param(
+            {"model": "org/model", "adapters": ["org/adapter", "other/adapter"]},
+            "two adapters",
+            id="same name",
         ),
     ],
 )
@@ -126,7 +134,17 @@ def test_the_highest_rank_of_an_adapter_counts_and_ids_are_unique(tmp_path: Path
     adapters = [load_adapter(adapter, folder) for adapter in parse_adapters({"a": folder, "b": folder})]
     assert [adapter.rank for adapter in adapters] == [24, 24]
     assert adapters[0].id != adapters[1].id
-    assert lora_arguments(adapters, {}, RANKS) == {"enable_lora": True, "max_loras": 2, "max_lora_rank": 32}
+    assert lora_arguments(adapters, {}, RANKS, cpu=False) == {
+        "enable_lora": True,
+        "max_loras": 2,
+        "max_lora_rank": 32,
+    }
+
+
+def test_without_a_gpu_one_slot_stays_empty_for_the_base_model() -> None:
+    assert lora_arguments(adapter_of_rank(8), {}, RANKS, cpu=True)["max_loras"] == 2
+    with pytest.warns(UserWarning, match="max_loras=1 .* 2 slots"):
+        lora_arguments(adapter_of_rank(8), {"max_loras": 1}, RANKS, cpu=True)
 
 
 def adapter_of_rank(rank: int) -> list[LoadableAdapter]:
@@ -145,11 +163,11 @@ def test_adapters_the_engine_has_no_room_for_are_refused(
     rank: int, given: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        lora_arguments(adapter_of_rank(rank), given, RANKS)
+        lora_arguments(adapter_of_rank(rank), given, RANKS, cpu=False)
 
 
 def test_without_adapters_nothing_is_set_for_them() -> None:
-    assert lora_arguments([], {}, RANKS) == {}
+    assert lora_arguments([], {}, RANKS, cpu=True) == {}
 
 
 def test_an_unknown_engine_argument_is_named_with_its_neighbours() -> None:
@@ -210,7 +228,11 @@ def test_a_requests_settings_stand_over_the_models_own() -> None:
 
 @pytest.mark.parametrize(
     ("extra", "message"),
-    [({"min_pp": 1}, "no 'min_pp'. Did you mean 'min_p'"), ({"n": 2}, "'n'"), ({"temperature": 1}, "'temperature'")],
+    [
+        ({"min_pp": 1}, "no 'min_pp'. Did you mean 'min_p'"),
+        ({"n": 2}, "'n'"),
+        ({"temperature": 1}, "'temperature'"),
+    ],
 )
 def test_extra_sampling_settings_that_cannot_be_set_are_named(extra: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError, match=message):
@@ -232,7 +254,11 @@ def test_the_reply_may_fill_the_room_that_is_left(
 
 @pytest.mark.parametrize(
     ("asked", "prompt_tokens", "message"),
-    [(None, 100, "100 tokens.* holds 100"), (None, 250, "250 tokens.* holds 100"), (91, 10, "max_tokens=91.*100")],
+    [
+        (None, 100, "100 tokens.* holds 100"),
+        (None, 250, "250 tokens.* holds 100"),
+        (91, 10, "max_tokens=91.*100"),
+    ],
 )
 def test_what_does_not_fit_the_context_is_refused_with_both_numbers(
     asked: int | None, prompt_tokens: int, message: str

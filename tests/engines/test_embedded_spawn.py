@@ -20,7 +20,10 @@ GUARDED = {
     "nested": 'if 1 > 0:\n    if __name__ == "__main__":\n        check()\n',
     "else": 'if __name__ != "__main__":\n    pass\nelse:\n    check()\n',
     "by process": "import multiprocessing\nif multiprocessing.parent_process() is None:\n    check()\n",
-    "in a coroutine": 'import asyncio\nasync def main():\n    check()\nif __name__ == "__main__":\n    asyncio.run(main())\n',
+    "in a coroutine": (
+        "import asyncio\nasync def main():\n    check()\n"
+        'if __name__ == "__main__":\n    asyncio.run(main())\n'
+    ),
     "on a thread": (
         "import threading\nerrors = []\ndef work():\n    try:\n        check()\n"
         "    except Exception as error:\n        errors.append(error)\n"
@@ -43,15 +46,15 @@ UNGUARDED = {
 }
 
 
-def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    root = str(Path(__file__).parents[2])
+def run(*arguments: str, stdin: str = "", folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments],
         input=stdin,
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=60,
-        env={"PYTHONPATH": root},
+        env={"PYTHONPATH": str(Path(__file__).parents[2])},
     )
 
 
@@ -75,31 +78,17 @@ def test_an_unguarded_script_is_told_its_line_and_the_remedy(tmp_path: Path, bod
 
 def test_an_unguarded_module_is_told_as_well(tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text(CHECK + "check()\n")
-    code = f"import runpy, sys; sys.path.insert(0, {str(tmp_path)!r}); runpy.run_module('module', alter_sys=True)"
-    assert run("-c", code).returncode == 0  # as a mere import it is not the main script
-    done = subprocess.run(
-        [sys.executable, "-m", "module"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(Path(__file__).parents[2])},
-    )
-    assert "module.py, line 2," in done.stderr
+    assert run("-c", "import module", folder=tmp_path).returncode == 0  # not the main script
+    assert "module.py, line 2," in run("-m", "module", folder=tmp_path).stderr
 
 
 def test_code_that_no_child_imports_needs_no_guard(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
     (package / "__main__.py").write_text(CHECK + "check()\n")
-    assert run("-c", CHECK + "check()").returncode == 0
-    done = subprocess.run(
-        [sys.executable, "-m", "package"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(Path(__file__).parents[2])},
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    for arguments in (("-c", CHECK + "check()"), ("-m", "package")):
+        done = run(*arguments, folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_script_from_standard_input_cannot_be_imported_by_a_child() -> None:

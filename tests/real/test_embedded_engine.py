@@ -151,7 +151,11 @@ def test_stop_strings_end_a_reply_and_are_not_part_of_it(embedded_engine: Embedd
 def test_a_seed_makes_sampling_repeatable(embedded_engine: EmbeddedEngine) -> None:
     hot = Sampling(temperature=1.5, seed=7, max_tokens=12)
     one, two, other = embedded_engine.generate_many(
-        [replace(ask(), sampling=hot), replace(ask(), sampling=hot), replace(ask(), sampling=replace(hot, seed=8))]
+        [
+            replace(ask(), sampling=hot),
+            replace(ask(), sampling=hot),
+            replace(ask(), sampling=replace(hot, seed=8)),
+        ]
     )
     assert one.text == two.text != other.text
 
@@ -195,7 +199,12 @@ async def test_sixteen_requests_are_in_the_engine_at_once(
 ) -> None:
     constraints: list[Constraint | None] = [None, CITY]
     requests = [
-        ask(f"Name city number {n}.", max_tokens=20, constraint=constraints[n % 2], model=[None, adapter_name][n // 8])
+        ask(
+            f"Name city number {n}.",
+            max_tokens=20,
+            constraint=constraints[n % 2],
+            model=[None, adapter_name][n // 8],
+        )
         for n in range(16)
     ]
     peak = 0
@@ -262,12 +271,12 @@ def test_closing_a_stream_aborts_its_request(embedded_engine: EmbeddedEngine) ->
     stream = embedded_engine.stream(replace(ask(), sampling=FOREVER))
     next(stream)
     assert embedded_engine.unfinished_requests == 1
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert embedded_engine.unfinished_requests == 0
 
 
 async def test_closing_an_asynchronous_stream_aborts_its_request(embedded_engine: EmbeddedEngine) -> None:
-    async with aclosing(embedded_engine.astream(replace(ask(), sampling=FOREVER))) as stream:  # type: ignore[type-var]
+    async with aclosing(embedded_engine.astream(replace(ask(), sampling=FOREVER))) as stream:
         async for _ in stream:
             assert embedded_engine.unfinished_requests == 1
             break
@@ -316,11 +325,16 @@ async def test_a_request_is_given_up_after_its_timeout(embedded_engine: Embedded
             replace(ask(), sampling=Sampling(temperature=-1)), RequestError, "temperature", id="temperature"
         ),
         pytest.param(
-            replace(ask(), sampling=Sampling(extra={"min_pp": 1})), RequestError, "'min_p'", id="unknown setting"
+            replace(ask(), sampling=Sampling(extra={"min_pp": 1})),
+            RequestError,
+            "'min_p'",
+            id="unknown setting",
         ),
         pytest.param(ask("word " * 3000), ContextLengthError, r"3\d\d\d tokens.*2048", id="long prompt"),
         pytest.param(ask(max_tokens=2048), ContextLengthError, "max_tokens=2048.*2048", id="long reply"),
-        pytest.param(ask(model="nobody"), ModelNotFoundError, "'nobody'.*smollm2-135m-raif", id="unknown model"),
+        pytest.param(
+            ask(model="nobody"), ModelNotFoundError, "'nobody'.*smollm2-135m-raif", id="unknown model"
+        ),
         pytest.param(
             replace(ask(), messages=[{"content": "no role"}]), RequestError, "", id="message without role"
         ),
@@ -392,7 +406,8 @@ def test_a_script_needs_a_main_guard(model_path: Path, tmp_path: Path, guarded: 
         capture_output=True,
         text=True,
         timeout=120,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "VLLM_WORKER_MULTIPROC_METHOD": "spawn"},
+        env=os.environ
+        | {"PYTHONPATH": str(Path(__file__).parents[2]), "VLLM_WORKER_MULTIPROC_METHOD": "spawn"},
     )
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
@@ -404,7 +419,9 @@ async def test_when_vllm_dies_requests_fail_and_the_next_one_starts_it_again(
     embedded_engine: EmbeddedEngine,
 ) -> None:
     before = embedded_engine.generate(ask())
-    tasks = [asyncio.create_task(embedded_engine.agenerate(replace(ask(), sampling=FOREVER))) for _ in range(2)]
+    tasks = [
+        asyncio.create_task(embedded_engine.agenerate(replace(ask(), sampling=FOREVER))) for _ in range(2)
+    ]
     while embedded_engine.unfinished_requests < 2:
         await asyncio.sleep(0.01)
     (core,) = (child for child in multiprocessing.active_children() if "EngineCore" in child.name)

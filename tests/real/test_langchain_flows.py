@@ -91,7 +91,7 @@ async def test_an_invoice(chat: ChatRaifVLLM, way: str) -> None:
 def test_a_streamed_invoice_grows(chat: ChatRaifVLLM) -> None:
     items = list(chat.with_structured_output(Invoice.model_json_schema()).stream(INVOICE_TEXT))
     assert items[-1] == INVOICE.model_dump()
-    assert len(items) > 5
+    assert len(items) >= 5
     assert len(items[0]) < len(items[-1])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,14 +94,19 @@ def load_adapter(adapter: Adapter, directory: Path) -> LoadableAdapter:
 
 
 def lora_arguments(
-    adapters: Sequence[LoadableAdapter], given: Mapping[str, Any], ranks: Sequence[int]
+    adapters: Sequence[LoadableAdapter], given: Mapping[str, Any], ranks: Sequence[int], *, cpu: bool
 ) -> dict[str, Any]:
     """Derives the engine arguments the adapters need, where the user did not set them.
+
+    vLLM's CPU build reads "no adapter" as the last of its ``max_loras`` slots: beside requests for an
+    adapter, requests for the base model get the adapter in that slot (vLLM pull request 48421). So there
+    is one slot more than adapters, and the last one stays empty.
 
     Args:
         adapters: The adapters.
         given: The user's own engine arguments.
         ranks: The values vLLM takes for ``max_lora_rank``.
+        cpu: The model runs without a GPU.
 
     Raises:
         ConfigurationError: The user's arguments leave no room for the adapters.
@@ -116,12 +122,20 @@ def lora_arguments(
     for adapter in adapters:
         if limit is not None and adapter.rank > limit:
             raise ConfigurationError(
-                f"Adapter {adapter.name!r} has rank {adapter.rank}, above max_lora_rank={limit} of `engine_args`.",
+                f"Adapter {adapter.name!r} has rank {adapter.rank}, "
+                f"above max_lora_rank={limit} of `engine_args`.",
                 hint=f"Set max_lora_rank to {_room_for(adapter, ranks)}, or leave it out.",
             )
+    slots = len(adapters) + 1 if cpu else len(adapters)
+    if cpu and given.get("max_loras", slots) < slots:
+        warnings.warn(
+            f"max_loras={given['max_loras']} of `engine_args`: without a GPU, vLLM then applies an adapter "
+            f"to base-model requests that run beside requests for it; {slots} slots keep them apart.",
+            stacklevel=2,
+        )
     return {
         "enable_lora": True,
-        "max_loras": len(adapters),
+        "max_loras": slots,
         "max_lora_rank": max(_room_for(adapter, ranks) for adapter in adapters),
     }
 
@@ -131,7 +145,8 @@ def _room_for(adapter: LoadableAdapter, ranks: Sequence[int]) -> int:
         if rank >= adapter.rank:
             return rank
     raise ConfigurationError(
-        f"Adapter {adapter.name!r} has rank {adapter.rank}; this vLLM takes adapters up to rank {max(ranks)}.",
+        f"Adapter {adapter.name!r} has rank {adapter.rank}; "
+        f"this vLLM takes adapters up to rank {max(ranks)}.",
         hint="Merge the adapter into the model's weights.",
     )
 

@@ -6,7 +6,7 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from copy import copy
 from functools import cache
@@ -148,12 +148,12 @@ class EmbeddedEngine(Engine):
         """Generates replies side by side without blocking the event loop."""
         return await self._arun(lambda engine: engine.complete_all(requests)) if requests else []
 
-    def stream(self, request: Request) -> Iterator[Delta]:
+    def stream(self, request: Request) -> Generator[Delta, None, None]:
         """Generates one reply piece by piece. Closing the iterator aborts the request."""
         with self._work(blocking=True) as running:
             yield from running.thread.iterate(running.deltas(request))
 
-    async def astream(self, request: Request) -> AsyncIterator[Delta]:
+    async def astream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Generates one reply piece by piece without blocking the event loop."""
         with self._work() as running:
             async with aclosing(running.thread.aiterate(running.deltas(request))) as deltas:
@@ -225,7 +225,7 @@ class _Running:
 
     @property
     def dead(self) -> bool:
-        """vLLM's process is gone."""
+        """The process of vLLM is gone."""
         engine = self.loaded_so_far()
         return engine is not None and engine.dead
 

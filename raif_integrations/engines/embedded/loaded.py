@@ -42,10 +42,9 @@ def load(settings: EmbeddedSettings) -> LoadedEngine:
         derived: dict[str, Any] = {"model": settings.model.text}
         if settings.tokenizer is not None:
             derived["tokenizer"] = settings.tokenizer
-        derived |= lora_arguments(adapters, settings.engine_args, vllm_api.lora_ranks())
-        arguments = complete(
-            settings.engine_args, derived, known=vllm_api.ENGINE_ARGUMENTS, cpu=vllm_api.is_cpu()
-        )
+        cpu = vllm_api.is_cpu()
+        derived |= lora_arguments(adapters, settings.engine_args, vllm_api.lora_ranks(), cpu=cpu)
+        arguments = complete(settings.engine_args, derived, known=vllm_api.ENGINE_ARGUMENTS, cpu=cpu)
         return LoadedEngine(vllm_api.start_engine(arguments), settings, adapters)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from typing import Any, Final, Generic, TypeVar, cast
@@ -215,7 +215,7 @@ class LoopThread:
         finally:
             await self._aleave(call)
 
-    def iterate(self, items: AsyncGenerator[T, None]) -> Iterator[T]:
+    def iterate(self, items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
         """Yields, blocking, what an asynchronous generator yields on the loop."""
         channel, call = self._pump(items)
         try:

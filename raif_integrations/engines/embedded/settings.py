@@ -90,6 +90,7 @@ def _read_template(template: str | Path) -> str:
     if not path.is_file():
         raise ConfigurationError(
             f"`chat_template` is {str(template)!r}, which is neither a Jinja template nor a file.",
-            hint="Pass the template's text or path; raif_integrations.chat_template(name) gives a packaged one.",
+            hint="Pass the template's text or path; `raif_integrations.chat_template(name)` gives a packaged "
+            "template's text.",
         )
     return path.read_text(encoding="utf-8")
