@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from raif_integrations.contract import OutputContract
 from raif_integrations.conversation.tools import NamedTool, Tool, ToolChoice
 from raif_integrations.errors import ConfigurationError
 from raif_integrations.turn.types import Wire
+
+if TYPE_CHECKING:
+    from raif_integrations.contract import OutputContract
 
 _WORDS: dict[str, ToolChoice] = {
     "auto": "auto",
@@ -47,13 +49,20 @@ def contract_for(schema: Mapping[str, Any], *, name: str, wire: Wire = "auto") -
     try:
         text = json.dumps(schema)
     except (TypeError, ValueError):  # not JSON data: let the contract say what is wrong with it
-        return OutputContract.from_json_schema(schema, name=name, wire=wire)
+        return _new_contract(schema, name, wire)
     return _contract(text, name, wire)
 
 
 @lru_cache(maxsize=1024)
 def _contract(text: str, name: str, wire: Wire) -> OutputContract:
-    return OutputContract.from_json_schema(json.loads(text), name=name, wire=wire)
+    return _new_contract(json.loads(text), name, wire)
+
+
+def _new_contract(schema: Mapping[str, Any], name: str, wire: Wire) -> OutputContract:
+    """Contracts bring JSON Schema's validators with them, so they are loaded when one is made."""
+    from raif_integrations.contract import OutputContract
+
+    return OutputContract.from_json_schema(schema, name=name, wire=wire)
 
 
 def tools_from_dicts(tools: Sequence[Mapping[str, Any]], *, wire: Wire = "auto") -> tuple[Tool, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -51,10 +51,29 @@ def adapter_path() -> Path:
 
 
 @pytest.fixture(scope="session")
-def embedded_engine(model_path: Path, adapter_path: Path) -> Iterator[EmbeddedEngine]:
-    """The one engine of the test session; it knows the adapter as ``raif`` and by its folder's name."""
+def adapter_name(adapter_path: Path) -> str:
+    """The name requests ask the adapter by."""
+    return adapter_path.name
+
+
+@pytest.fixture(scope="session")
+def engine_args() -> dict[str, Any]:
+    """Arguments for vLLM's engine: small, and the same wherever a test needs the model."""
+    return {"max_model_len": 2048, "max_num_seqs": 32}
+
+
+@pytest.fixture(scope="session")
+def embedded_engine(
+    model_path: Path, adapter_path: Path, adapter_name: str, engine_args: dict[str, Any]
+) -> Iterator[EmbeddedEngine]:
+    """The one engine of the test session, loaded when the first test needs it.
+
+    It is a shared engine: a framework's model object made with ``model=str(model_path)``,
+    ``adapter=str(adapter_path)`` and ``engine_args=engine_args`` gets this one.
+    """
     from raif_integrations import EmbeddedEngine
 
-    adapters = {"raif": adapter_path, adapter_path.name: adapter_path}
-    with EmbeddedEngine(model_path, adapters=adapters) as engine:
+    adapters = {adapter_name: str(adapter_path)}
+    with EmbeddedEngine.shared(str(model_path), adapters=adapters, engine_args=engine_args) as engine:
+        engine.start()
         yield engine

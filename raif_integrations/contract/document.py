@@ -199,7 +199,8 @@ class Document:
             last: The line; may be empty.
             complete: The text ended by itself; otherwise the line was cut off.
         """
-        if complete or self._phase == "json":
+        starts_json = self._phase == "before" and framing.JSON_START.match(last) is not None
+        if complete or self._phase == "json" or starts_json:
             if last:
                 self.feed(last)
         else:

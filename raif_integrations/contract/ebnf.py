@@ -89,13 +89,18 @@ def complement(chars: CharSet) -> CharSet:
     return intersection(tuple(gaps), ANY)
 
 
+def can_spell(text: str) -> bool:
+    """Whether a literal can hold a text: NUL and surrogates it cannot."""
+    return not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
+
+
 def literal(text: str) -> str:
     """Quote any text as a string literal: nothing in it can end the literal or start a rule.
 
     Raises:
         ValueError: The text holds NUL or a surrogate, which an EBNF literal cannot carry.
     """
-    if any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text):
+    if not can_spell(text):
         raise ValueError(f"a grammar cannot spell {text!r}: it holds NUL or half of a surrogate pair")
     return '"' + "".join(_escaped(ord(char), '"\\') for char in text) + '"'
 

@@ -1,8 +1,9 @@
 """The stream of a value: events that are never taken back, and the JSON text made from them.
 
 Only what nothing later can change is emitted. A container is closed when it is left only if all its
-declared keys, and no others, have come (keys may be written in any order) or the text is known to be constrained by the
-contract's grammar. From the first leaf on for which that does not hold, everything waits for the end.
+declared keys, and no others, have come (keys may be written in any order), or if the text is known to be
+constrained by the contract's grammar. From the first leaf on for which that does not hold, everything
+waits for the end.
 """
 
 from __future__ import annotations

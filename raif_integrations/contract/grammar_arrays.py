@@ -9,7 +9,7 @@ from raif_integrations.contract import layout
 from raif_integrations.contract.ebnf import Rules, alternatives, literal, sequence
 from raif_integrations.contract.grammar_leaves import LeafRules
 from raif_integrations.contract.shape import Shape
-from raif_integrations.contract.tree import Anything, Array, Node, Object, Property, Scalar, Union
+from raif_integrations.contract.tree import Anything, Array, Choice, Node, Object, Property, Scalar, Union
 
 _LARGEST_COUNT = 4096
 """``minItems`` and ``maxItems`` beyond this are left to the validator."""
@@ -158,6 +158,8 @@ def _has_free_text(node: Node) -> bool:
     if isinstance(node, Object):
         below = [declared.node for declared in node.properties]
         return any(map(_has_free_text, [*below, *([node.additional] if node.additional is not None else [])]))
+    if isinstance(node, Choice):
+        return not all(layout.is_cell_text(value) for value in node.values if isinstance(value, str))
     return isinstance(node, Anything) or (isinstance(node, Scalar) and node.type == "string")
 
 

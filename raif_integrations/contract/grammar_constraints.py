@@ -22,7 +22,16 @@ from raif_integrations.contract.automaton import (
     weight,
     write,
 )
-from raif_integrations.contract.ebnf import ANY, CharSet, Rules, charset, complement, contains, difference, union
+from raif_integrations.contract.ebnf import (
+    ANY,
+    CharSet,
+    Rules,
+    charset,
+    complement,
+    contains,
+    difference,
+    union,
+)
 from raif_integrations.contract.grammar_formats import FORMATS
 from raif_integrations.contract.grammar_strings import StringRules, bare_cell, bare_leaf
 from raif_integrations.contract.regular import NotRegularError, searching

@@ -26,14 +26,20 @@ class LeafRules:
         self._constrained = ConstrainedStrings(rules, self._strings)
         self._key = ""
 
-    def leaf(self, node: Node) -> list[str]:
-        """Alternatives for a scalar behind its key, separator included; empty for other nodes."""
+    def leaf(self, node: Node, *, alone: bool = True) -> list[str]:
+        """Alternatives for a scalar behind its key, separator included; empty for other nodes.
+
+        Args:
+            node: What stands there.
+            alone: Nothing else can stand there.
+        """
         parts: list[str] = []
         if isinstance(node, Union):
             for option in node.options:
-                parts.extend(self.leaf(option))
+                parts.extend(self.leaf(option, alone=False))
         elif isinstance(node, Choice):
-            parts.extend(_choice_leaf(value) for value in node.values)
+            texts = alone and not node.nullable and all(isinstance(value, str) for value in node.values)
+            parts.extend(_choice_leaf(value, only_texts=texts) for value in node.values)
         elif isinstance(node, Anything):
             parts.append(self._strings.leaf())
         elif isinstance(node, Scalar):
@@ -147,13 +153,22 @@ def separated(rules: Rules, hint: str, parts: list[tuple[str, bool]], separator:
     return alternatives(list(reversed(heads))), not closed
 
 
-def _choice_leaf(value: Value) -> str:
-    if isinstance(value, str):
-        written = literal(layout.string_leaf(value))
-        if layout.leaf_form(value) == "tagged" and value:
-            return alternatives([written, literal(f"={value}")]) if "\n" not in value else written
-        return written
-    return '"=" ' + alternatives([literal(text) for text in _atoms(value)])
+def _choice_leaf(value: Value, *, only_texts: bool) -> str:
+    """A fixed value behind its key.
+
+    Args:
+        value: The value.
+        only_texts: Nothing but strings can stand there, so that a bare ``1`` is a string too.
+    """
+    if not isinstance(value, str):
+        return '"=" ' + alternatives([literal(text) for text in _atoms(value)])
+    written = [literal(layout.string_leaf(value))]
+    form = layout.leaf_form(value)
+    if form == "tagged" and value and only_texts:
+        written.append(literal(f"={value}"))
+    elif form == "bare" and value[0] in "'\"":
+        written.append(literal(f":s={value}"))
+    return alternatives(written)
 
 
 def _choice_text(value: Value, *, row: bool) -> list[str]:

@@ -15,11 +15,13 @@ _LONGEST_BOUND = 40
 """Bounds with more digits than this are left to the validator."""
 
 _FRACTION = f'"." [0-9]{{1,{MAX_DIGITS}}}'
-_EXPONENT = '[eE] ("+" | "-")? ([0-9] [0-9]? | [12] [0-9] [0-9] | "30" [0-7])'
-_SMALL_EXPONENT = '[eE] "-" ([0-9] [0-9]? | [12] [0-9] [0-9] | "30" [0-7])'
-
-
+_POSITIVE = '([0-9] [0-9]? | [12] [0-9] [0-9] | "30" [0-7])'
+_NEGATIVE = '"-" ([0-9] [0-9]? | [12] [0-9] [0-9] | "3" [0-2] [0-9])'
+_EXPONENT = f'[eE] ("+"? {_POSITIVE} | {_NEGATIVE})'
+_SMALL_EXPONENT = f"[eE] {_NEGATIVE}"
 _LARGE_EXPONENT = '[eE] "+"? ([1-9] [0-9]? | [12] [0-9] [0-9] | "30" [0-7])'
+_LARGEST = '("1" ("." [0-6] [0-9]{0,19})? | "1.7" [0-8] [0-9]{0,18} | "1.7976931348623157") [eE] "+"? "308"'
+"""Numbers of 309 digits, up to the largest double."""
 
 
 def integer(minimum: int | float | None, maximum: int | float | None) -> str:
@@ -52,7 +54,7 @@ def number(minimum: int | float | None, maximum: int | float | None) -> str:
     if low is None and high is None:
         return (
             f'"-"? ("0" ({_FRACTION})? | [1-9] ([0-9]{{1,{MAX_DIGITS - 1}}} ({_FRACTION})?'
-            f" | ({_FRACTION})? ({_EXPONENT})?))"
+            f" | ({_FRACTION})? ({_EXPONENT})?) | {_LARGEST})"
         )
     parts = _bounded_numbers(low, high)
     return " | ".join(parts) or '""'
@@ -75,6 +77,7 @@ def _magnitudes(sign: str, low: int, high: int | None) -> list[str]:
         digits = max(MAX_DIGITS, len(str(low)) + 1)
         parts = [f"{sign}{body} ({_FRACTION})?" for body in _digit_ranges(low, 10**digits - 1)]
         parts.append(f"{sign}[1-9] ({_FRACTION})? {_EXPONENT if low <= 0 else _LARGE_EXPONENT}")
+        parts.append(f"{sign}{_LARGEST}")
         return parts
     parts = [f"{sign}{body} ({_FRACTION})?" for body in _digit_ranges(low, high - 1)]
     parts.extend(f'{sign}{body} ("." "0"{{1,{MAX_DIGITS}}})?' for body in _digit_ranges(high, high))

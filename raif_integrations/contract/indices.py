@@ -47,7 +47,9 @@ class ElementOrder:
                 self._last[tuple(settled)] = index
                 settled.append(index)
         self._written, self._settled = place.path, tuple(settled)
-        return replace(place, path=self._settled)
+        if self._settled == place.path:
+            return place
+        return replace(place, path=self._settled, shapes=_shapes_along(place.shapes[0], self._settled))
 
     def _goes_on(self, place: Place, depth: int) -> bool:
         """Whether the element at a depth is the one of the line before."""
@@ -60,6 +62,14 @@ class ElementOrder:
             place.shapes[depth + 1 :],
             moved=before != place.path[depth],
         )
+
+
+def _shapes_along(root: Shape, path: Path) -> tuple[Shape, ...]:
+    """The shapes on the way: the elements of a tuple differ by their index."""
+    shapes = [root]
+    for step in path:
+        shapes.append(shapes[-1].child(step) if isinstance(step, str) else shapes[-1].element(step))
+    return tuple(shapes)
 
 
 def _same_element(before: Path, here: Path, shapes: tuple[Shape, ...], *, moved: bool) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, Literal
 
 from raif_integrations.contract.emission import Emitter
 from raif_integrations.contract.framing import REASONING
-from raif_integrations.contract.numerals import parse_number
 from raif_integrations.contract.paths import Path
 from raif_integrations.contract.reading import (
     load_json,
+    load_json_at,
     parse_json,
 )
 from raif_integrations.contract.report import FieldError, Repair
@@ -339,7 +338,7 @@ class JsonDocument:
 
     def _read_strict(self, whole: str, start: int) -> bool:
         try:
-            value, end = _DECODER.raw_decode(whole, start)
+            value, end = load_json_at(whole, start)
         except (ValueError, RecursionError):
             return False
         self._take(value, whole[start:end], whole[end:])
@@ -384,12 +383,6 @@ class JsonDocument:
         self.truncated = True
         path, _ = scanner._path() if not scanner.done else ((ROOT,), ())
         self.errors.append(FieldError(path_text(path[1:]), "truncated", "the text ends inside this field"))
-
-
-_DECODER = json.JSONDecoder(
-    parse_int=parse_number,
-    parse_float=parse_number,
-)
 
 
 def _reasoning_end(text: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from raif_integrations.contract.ebnf import can_spell
 from raif_integrations.contract.layout import is_writable_key
 from raif_integrations.contract.tree import (
     Anything,
@@ -41,6 +42,11 @@ def _walk(node: Node, path: str, definitions: Mapping[str, Node], seen: set[int]
     seen.add(id(node))
     if isinstance(node, Reference):
         yield Limit(path, "The schema refers back to itself here, to any depth.")
+    elif isinstance(node, Choice):
+        if not all(can_spell(value) for value in node.values if isinstance(value, str)):
+            yield Limit(
+                path, "An allowed value holds NUL or half a surrogate pair; no grammar can spell it."
+            )
     elif isinstance(node, Union):
         for option in node.options:
             yield from _walk(option, path, definitions, seen)
@@ -56,6 +62,8 @@ def _walk_object(node: Object, path: str, definitions: Mapping[str, Node], seen:
         below = f"{path}.{declared.name}" if path else declared.name
         if not is_writable_key(declared.name):
             yield Limit(below, "The key holds a line break, <<< or >>>, which RAIF keys cannot hold.")
+        elif not can_spell(declared.name):
+            yield Limit(below, "The key holds NUL or half of a surrogate pair; no grammar can spell it.")
         yield from _walk(declared.node, below, definitions, seen)
     if node.additional is not None:
         below = f"{path}.*" if path else "*"

@@ -317,19 +317,30 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+_DECODER = json.JSONDecoder(
+    parse_int=parse_number,
+    parse_float=parse_number,
+    parse_constant=_refuse_constant,
+    object_pairs_hook=_object_of,
+)
+
+
 def load_json(text: str) -> Any:
     """Reads JSON text: numbers exactly, ``NaN`` and repeated keys refused.
 
     Raises:
         ValueError: It is not such JSON.
     """
-    return json.loads(
-        text,
-        parse_int=parse_number,
-        parse_float=parse_number,
-        parse_constant=_refuse_constant,
-        object_pairs_hook=_object_of,
-    )
+    return _DECODER.decode(text)
+
+
+def load_json_at(text: str, start: int) -> tuple[Any, int]:
+    """Reads the JSON value that begins at a position: the value and where it ends.
+
+    Raises:
+        ValueError: There is no such JSON.
+    """
+    return _DECODER.raw_decode(text, start)
 
 
 def parse_json(text: str, note: Note) -> tuple[bool, Any]:
@@ -350,7 +361,10 @@ def parse_json(text: str, note: Note) -> tuple[bool, Any]:
         note("trailing_comma_removed", text[-40:])
         return True, value
     try:
-        value = ast.literal_eval(text.strip())
+        tree = ast.parse(text.strip(), mode="eval")
+        if _repeats_key(tree):
+            return False, None
+        value = ast.literal_eval(tree)
         json.dumps(value, allow_nan=False)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return False, None
@@ -358,6 +372,16 @@ def parse_json(text: str, note: Note) -> tuple[bool, Any]:
         return False, None
     note("python_literal_read", text[:40])
     return True, value
+
+
+def _repeats_key(tree: ast.AST) -> bool:
+    """Whether a Python literal holds a dict with a key twice."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+            if len(set(keys)) != len(keys):
+                return True
+    return False
 
 
 def _is_json(value: Any) -> bool:

@@ -8,7 +8,7 @@ grammar. The block that lists the tools is the form RAIF adapters were trained o
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from raif_integrations.conversation.content import without_own_tags, without_turn_markers
 from raif_integrations.conversation.tools import Tool
@@ -69,7 +69,9 @@ def _literal(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def read_plan(text: str, tools: Sequence[Tool], *, may_reply: bool, parallel: bool) -> tuple[str, ...]:
+def read_plan(
+    text: str, tools: Sequence[Tool], *, may_reply: bool, parallel: bool, cut_off: bool = False
+) -> tuple[str, ...]:
     """Reads the names a model planned.
 
     Args:
@@ -77,6 +79,7 @@ def read_plan(text: str, tools: Sequence[Tool], *, may_reply: bool, parallel: bo
         tools: The tools it could choose from.
         may_reply: Answering in text was one of the choices.
         parallel: Several calls were allowed; otherwise only the first counts.
+        cut_off: The text may go on: a last name that begins another one does not count.
 
     Returns:
         Tool names in the order written; empty where the model wants to reply or named no known tool.
@@ -84,10 +87,17 @@ def read_plan(text: str, tools: Sequence[Tool], *, may_reply: bool, parallel: bo
     known = {tool.name for tool in tools}
     word = reply_word(tools)
     names: list[str] = []
-    for line in text.splitlines():
+    lines = text.splitlines()
+    if cut_off and lines and _begins_another(lines[-1].strip(), known):
+        lines.pop()
+    for line in lines:
         name = re.split(r"\s+—|\s+-|[:(]", line.strip().strip("`*- "), maxsplit=1)[0].strip("`\"' ")
         if name == word and may_reply:
             break
         if name in known:
             names.append(name)
     return tuple(names[: MAX_CALLS if parallel else 1])
+
+
+def _begins_another(text: str, names: Iterable[str]) -> bool:
+    return any(name.startswith(text) and name != text for name in names)

@@ -9,6 +9,7 @@ from langchain_core.language_models import LanguageModelInput
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
+from pydantic import ConfigDict
 
 MAX_BATCH_THREADS = 256
 """Most prompts of one ``batch`` that wait at once: vLLM's usual number of requests side by side."""
@@ -21,6 +22,8 @@ class WideBatches(BaseChatModel):
     engine that schedules hundreds of requests idle. The threads only wait, so there may be many.
     ``max_concurrency`` of the caller's config is respected; callbacks and errors stay per prompt.
     """
+
+    model_config = ConfigDict(defer_build=True)
 
     def batch(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import LanguageModelInput
@@ -12,7 +12,6 @@ from langchain_core.load.load import ALL_SERIALIZABLE_MAPPINGS
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
-from langchain_core.tools import BaseTool
 
 from raif_integrations.errors import ConfigurationError
 from raif_integrations.langchain.bindings import plain_choice, response_format_dict, schema_tool, shape_format
@@ -20,10 +19,11 @@ from raif_integrations.langchain.chat_settings import ChatSettings
 from raif_integrations.langchain.errors import core_errors
 from raif_integrations.langchain.output_shapes import JSON_OBJECT, output_shape
 from raif_integrations.langchain.results import ChunkMaker, chat_result
-from raif_integrations.langchain.structured import RawStructuredOutputParser, StructuredOutputParser
 from raif_integrations.langchain.tools import tool_dicts
-from raif_integrations.langchain.turn_requests import first_prompt
-from raif_integrations.turn import arun_turn, astream_turn, run_turn, stream_turn
+from raif_integrations.turn import arun_turn, astream_turn, first_prompt, run_turn, stream_turn
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
 
 Method = Literal["raif", "json_schema", "function_calling", "json_mode"]
 """How a structured output is asked for; see :meth:`ChatRaifVLLM.with_structured_output`."""
@@ -125,7 +125,7 @@ class ChatRaifVLLM(ChatSettings):
         with core_errors():
             engine = self._open_engine()
             request = self._request(messages, None, {"tools": tool_dicts(tools or ())})
-            return engine.count_tokens(first_prompt(request, engine))
+            return engine.count_tokens(first_prompt(engine, request))
 
     # Tools and structured output
 
@@ -194,6 +194,9 @@ class ChatRaifVLLM(ChatSettings):
             TypeError: The schema is an Enum or has no JSON Schema.
             ConfigurationError: The schema is missing, or ``method`` is unknown or cannot carry it.
         """
+        # Pydantic builds the parsers' classes when the module is loaded, which costs more than most of the rest.
+        from raif_integrations.langchain.structured import RawStructuredOutputParser, StructuredOutputParser
+
         shape = JSON_OBJECT if schema is None and method == "json_mode" else output_shape(schema)
         kwargs["ls_structured_output_format"] = {"kwargs": {"method": method}, "schema": shape.traced}
         from_tool_call = method == "function_calling"

@@ -35,7 +35,7 @@ _ENGINE = ("model", "adapter", "adapters", "base_url", "engine_args", "tokenizer
 class ChatSettings(WideBatches):
     """A chat model's settings and identity; :class:`ChatRaifVLLM` adds what it does."""
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     model: str | None = None
     """Model name or path. A server that serves one model needs none."""

@@ -7,14 +7,11 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from raif_integrations.engines.base import Engine, Message
 from raif_integrations.langchain.messages import message_dicts
 from raif_integrations.langchain.tools import tool_dicts
 from raif_integrations.openai_format import output_from_response_format, tool_choice_from, tools_from_dicts
 from raif_integrations.sampling import merge_sampling
-from raif_integrations.settings import resolve_prompting
-from raif_integrations.turn.steps import Open, take_turn
-from raif_integrations.turn.types import TurnOptions, TurnRequest
+from raif_integrations.turn import TurnOptions, TurnRequest
 
 # Keyword arguments that only core or the binding read.
 _NOT_SENT = frozenset({"ls_structured_output_format", "stream", "strict", "structured_output_format"})
@@ -64,17 +61,3 @@ def turn_request(
         timeout=setting["timeout"],
         chat_template_kwargs=setting["chat_template_kwargs"] or {},
     )
-
-
-def first_prompt(request: TurnRequest, engine: Engine) -> Sequence[Message]:
-    """The messages of the first generation of a turn; nothing is generated.
-
-    Args:
-        request: The turn.
-        engine: Asked for its model's name where that decides how a schema is shown.
-    """
-    prompting = resolve_prompting(request.options.prompting, request.model or engine.info.name)
-    for step in take_turn(request, trained=prompting == "trained", streaming=False):
-        if isinstance(step, Open):
-            return step.requests[0].messages
-    return ()

@@ -1,10 +1,11 @@
 """One turn of a conversation: a contract, a conversation and an engine give text, tool calls or a value.
 
 Framework-free. :func:`run_turn` and :func:`stream_turn`, with their async twins, are all the
-adapters need.
+adapters need. What only a turn under way needs (contracts and JSON Schema's validators) is loaded
+with the first one, so that importing an adapter stays cheap.
 """
 
-from raif_integrations.turn.drive import arun_turn, astream_turn, run_turn, stream_turn
+from raif_integrations.turn.drive import arun_turn, astream_turn, first_prompt, run_turn, stream_turn
 from raif_integrations.turn.types import (
     InvalidToolCall,
     NamedTool,
@@ -45,6 +46,7 @@ __all__ = [
     "Wire",
     "arun_turn",
     "astream_turn",
+    "first_prompt",
     "run_turn",
     "stream_turn",
 ]

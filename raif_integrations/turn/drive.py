@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Generator, Sequence
 
-from raif_integrations.engines.base import Completion, Delta, Engine
+from raif_integrations.engines.base import Completion, Delta, Engine, Message
 from raif_integrations.turn.prefetch import AsyncDeltas, AsyncPrefetched, Deltas, Prefetched
-from raif_integrations.turn.steps import Next, Open, take_turn
+from raif_integrations.turn.protocol import Next, Open, Steps
 from raif_integrations.turn.types import TurnEvent, TurnRequest, TurnResult
 
 
@@ -28,8 +28,9 @@ def run_turn(engine: Engine, request: TurnRequest) -> TurnResult:
         EngineError: The engine did not answer.
         RequestError: The messages cannot be sent.
         ConfigurationError: Tools and tool choice contradict each other.
+        OutputError: A call is required, and the model named no tool.
     """
-    steps = take_turn(request, trained=_trained(engine, request), streaming=False)
+    steps = _begin(request, trained=_trained(engine, request), streaming=False)
     replies = _Collected()
     answer: Delta | None = None
     while True:
@@ -46,7 +47,7 @@ def run_turn(engine: Engine, request: TurnRequest) -> TurnResult:
 
 async def arun_turn(engine: Engine, request: TurnRequest) -> TurnResult:
     """Takes a turn without blocking the event loop; see :func:`run_turn`."""
-    steps = take_turn(request, trained=await _atrained(engine, request), streaming=False)
+    steps = _begin(request, trained=await _atrained(engine, request), streaming=False)
     replies = _Collected()
     answer: Delta | None = None
     while True:
@@ -75,8 +76,9 @@ def stream_turn(engine: Engine, request: TurnRequest) -> Generator[TurnEvent, No
         EngineError: The engine did not answer, or stopped in the middle.
         RequestError: The messages cannot be sent.
         ConfigurationError: Tools and tool choice contradict each other.
+        OutputError: A call is required, and the model named no tool.
     """
-    steps = take_turn(request, trained=_trained(engine, request), streaming=True)
+    steps = _begin(request, trained=_trained(engine, request), streaming=True)
     streams: list[Deltas] = []
     answer: Delta | None = None
     try:
@@ -100,7 +102,7 @@ def stream_turn(engine: Engine, request: TurnRequest) -> Generator[TurnEvent, No
 
 async def astream_turn(engine: Engine, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
     """Takes a turn and yields what happens in it without blocking; see :func:`stream_turn`."""
-    steps = take_turn(request, trained=await _atrained(engine, request), streaming=True)
+    steps = _begin(request, trained=await _atrained(engine, request), streaming=True)
     streams: list[AsyncDeltas] = []
     answer: Delta | None = None
     try:
@@ -120,6 +122,30 @@ async def astream_turn(engine: Engine, request: TurnRequest) -> AsyncGenerator[T
     finally:
         for stream in streams:
             await stream.aclose()
+
+
+def first_prompt(engine: Engine, request: TurnRequest) -> Sequence[Message]:
+    """The messages a turn asks first, as its model would be shown them; nothing is generated.
+
+    Args:
+        engine: Asked for its model's name where that decides how a schema is shown.
+        request: The turn.
+
+    Raises:
+        RequestError: The messages cannot be sent.
+        ConfigurationError: Tools and tool choice contradict each other.
+    """
+    for step in _begin(request, trained=_trained(engine, request), streaming=False):
+        if isinstance(step, Open):
+            return step.requests[0].messages
+    return ()
+
+
+def _begin(request: TurnRequest, *, trained: bool, streaming: bool) -> Steps:
+    """The course of the turn; contracts are loaded with the first one, not with this package."""
+    from raif_integrations.turn.steps import take_turn
+
+    return take_turn(request, trained=trained, streaming=streaming)
 
 
 def _next(stream: Deltas) -> Delta | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from raif_integrations.contract import OutputContract
 from raif_integrations.contract.report import Decoded
@@ -17,7 +17,13 @@ MakeEvent: TypeAlias = Callable[[str, Growing], TurnEvent]
 
 
 class Sink(Protocol):
-    """Takes a generation piece by piece."""
+    """Takes a generation piece by piece.
+
+    Attributes:
+        is_data: What comes is data for this package, not words for the user.
+    """
+
+    is_data: ClassVar[bool]
 
     def push(self, text: str) -> Iterator[TurnEvent]:
         """Takes new text and yields what can be told of it."""
@@ -27,6 +33,8 @@ class Sink(Protocol):
 class PlainSink:
     """Keeps quiet: for generations that are no part of the reply."""
 
+    is_data: ClassVar[bool] = True
+
     def push(self, text: str) -> Iterator[TurnEvent]:
         """Takes new text."""
         return iter(())
@@ -34,6 +42,8 @@ class PlainSink:
 
 class TextSink:
     """Hands free text on as it comes."""
+
+    is_data: ClassVar[bool] = False
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
@@ -53,6 +63,8 @@ class ValueSink:
         streaming: Hand out JSON text as soon as it is certain. Otherwise it is handed out at the end.
         constrained: The text is generated under the contract's grammar.
     """
+
+    is_data: ClassVar[bool] = True
 
     def __init__(
         self, contract: OutputContract, event: MakeEvent, *, streaming: bool, constrained: bool

@@ -13,7 +13,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from raif_integrations.contract import OutputContract
 from raif_integrations.contract.report import Decoded
@@ -31,6 +30,8 @@ from raif_integrations.engines.base import (
     Message,
     Request,
 )
+from raif_integrations.errors import OutputError, TruncatedOutputError
+from raif_integrations.turn.protocol import Next, Open, Step, Steps
 from raif_integrations.turn.sinks import MakeEvent, PlainSink, Sink, TextSink, ValueSink
 from raif_integrations.turn.tally import Tally
 from raif_integrations.turn.types import (
@@ -45,24 +46,6 @@ from raif_integrations.turn.types import (
     TurnEvent,
     TurnRequest,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Open:
-    """Start these generations side by side. They are numbered from 0 in the order they are opened."""
-
-    requests: tuple[Request, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """Send the next delta of a generation, or ``None`` when it has ended."""
-
-    number: int
-
-
-Step: TypeAlias = Open | Next | TurnEvent
-Steps: TypeAlias = Generator[Step, Delta | None, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +70,7 @@ def take_turn(request: TurnRequest, *, trained: bool, streaming: bool) -> Steps:
     Raises:
         RequestError: The messages cannot be sent.
         ConfigurationError: The tools or the tool choice contradict each other.
+        OutputError: A call is required, and the model named no tool.
     """
     yield from _Turn(request, trained=trained, streaming=streaming).take()
 
@@ -135,7 +119,12 @@ class _Turn:
             self._generation(with_block(self._turns, block), GrammarConstraint(grammar))
         )
         written = yield from self._read(number, PlainSink())
-        names = read_plan(written.text, self._offered, may_reply=may_reply, parallel=parallel)
+        cut_off = written.finish_reason == "length"
+        names = read_plan(
+            written.text, self._offered, may_reply=may_reply, parallel=parallel, cut_off=cut_off
+        )
+        if not names and not may_reply:
+            raise _no_call(written.text, cut_off=cut_off)
         self._tally.plan = names or (REPLY,)
         return names
 
@@ -266,13 +255,19 @@ class _Turn:
         return numbers
 
     def _read(self, number: int, sink: Sink) -> Generator[Step, Delta | None, _Generated]:
-        """Reads a generation to its end; reasoning is handed on, the answer goes into the sink."""
+        """Reads a generation to its end; reasoning is handed on, the answer goes into the sink.
+
+        A server's reasoning parser takes everything for reasoning where a model does not think. Data is
+        then found there.
+        """
         splitter = ReasoningSplitter()
         parts: list[str] = []
+        set_apart: list[str] = []
         finish_reason: FinishReason = "abort"
         while (delta := (yield Next(number))) is not None:
             self._tally.note(delta)
             finish_reason = delta.finish_reason or finish_reason
+            set_apart.append(delta.reasoning or "")
             thought, text = splitter.push(delta.text) if delta.text else ("", "")
             if delta.finish_reason is not None:
                 held_thought, held_text = splitter.finish()
@@ -283,6 +278,9 @@ class _Turn:
             if text:
                 parts.append(text)
                 yield from sink.push(text)
+        if sink.is_data and not "".join(parts).strip() and (found := "".join(set_apart)):
+            parts = [found]
+            yield from sink.push(found)
         return _Generated("".join(parts), finish_reason)
 
 
@@ -292,6 +290,15 @@ def _constraint(contract: OutputContract) -> Constraint | None:
         return GrammarConstraint(contract.grammar())
     schema = contract.schema
     return JsonConstraint(schema) if isinstance(schema, Mapping) and schema else None
+
+
+def _no_call(text: str, *, cut_off: bool) -> OutputError:
+    """The error for a plan that must name a tool and names none."""
+    if cut_off:
+        message = "The reply was cut off before it named a tool."
+        return TruncatedOutputError(message, text=text, hint="Raise max_tokens.")
+    message = "A call is required, but the model named none of the tools."
+    return OutputError(message, text=text, hint="With constrain=True it cannot write anything else.")
 
 
 def _call(call_id: str, name: str, decoded: Decoded, text: str) -> ToolCall | InvalidToolCall:

@@ -2,23 +2,112 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from hypothesis import strategies as st
 
 NASTY = [
-    "", " ", "a", "null", "true", "false", "[]", "{}", "[", "]", "{", "}", "<", "<<", "<<<", "<<<a", "<<<ab",
-    ">>>", ">>>a", "<<<x>>>", "a=<<<", "a=[", "a={", "=[", "123", "02134", "1e5", "-0.0", "1.0",
-    "9007199254740993", "{a}={b}", "{scheme}://{h}?b={c}", "a,b", "a\nb", "a\n>>>\nb", ">>>\n>>>0", "a\r\nb", "a\rb",
-    "a\r", "\n", "\n\n", "a\n", " lead", "trail ", "\u00a0", "\ufeffx", "\u2028", "'q'", '"q"', "key=value",
-    "city: Oslo", "```", "```json\nx\n```", "</raif>", "<raif>", "<think>x</think>", "</tool_call>", "# c", "[1, 2]",
-    '{"a": 1}', "\U0001f600\U00010348", "e\u0301", "\x00\x01", "\\n", "it's", "::a,b", "x[0]=1", "-", "None",
-]  # fmt: skip
+    "",
+    " ",
+    "a",
+    "null",
+    "true",
+    "false",
+    "[]",
+    "{}",
+    "[",
+    "]",
+    "{",
+    "}",
+    "<",
+    "<<",
+    "<<<",
+    "<<<a",
+    "<<<ab",
+    ">>>",
+    ">>>a",
+    "<<<x>>>",
+    "a=<<<",
+    "a=[",
+    "a={",
+    "=[",
+    "123",
+    "02134",
+    "1e5",
+    "-0.0",
+    "1.0",
+    "9007199254740993",
+    "{a}={b}",
+    "{scheme}://{h}?b={c}",
+    "a,b",
+    "a\nb",
+    "a\n>>>\nb",
+    ">>>\n>>>0",
+    "a\r\nb",
+    "a\rb",
+    "a\r",
+    "\n",
+    "\n\n",
+    "a\n",
+    " lead",
+    "trail ",
+    "\u00a0",
+    "\ufeffx",
+    "\u2028",
+    "'q'",
+    '"q"',
+    "key=value",
+    "city: Oslo",
+    "```",
+    "```json\nx\n```",
+    "</raif>",
+    "<raif>",
+    "<think>x</think>",
+    "</tool_call>",
+    "# c",
+    "[1, 2]",
+    '{"a": 1}',
+    "\U0001f600\U00010348",
+    "e\u0301",
+    "\x00\x01",
+    "\\n",
+    "it's",
+    "::a,b",
+    "x[0]=1",
+    "-",
+    "None",
+]
 
 KEYS = [
-    "a", "b", "city", "a.b", "a:b", "a=b", "a[0]", "x y", " edge ", "", "{k}", "é", "\U0001f600", "<k", "k>", "a,b",
-    "```", "null", "0", "value", "items", "s", "'q'", '"q"', "[x", "-1", "#",
-]  # fmt: skip
+    "a",
+    "b",
+    "city",
+    "a.b",
+    "a:b",
+    "a=b",
+    "a[0]",
+    "x y",
+    " edge ",
+    "",
+    "{k}",
+    "é",
+    "\U0001f600",
+    "<k",
+    "k>",
+    "a,b",
+    "```",
+    "null",
+    "0",
+    "value",
+    "items",
+    "s",
+    "'q'",
+    '"q"',
+    "[x",
+    "-1",
+    "#",
+]
 
 
 def texts() -> st.SearchStrategy[str]:
@@ -68,7 +157,9 @@ def scalars(draw: st.DrawFn) -> tuple[dict[str, Any], Any]:
         return {"type": "boolean"}, draw(st.booleans())
     if kind == "null":
         return {"type": "null"}, None
-    words = draw(st.lists(st.one_of(texts(), st.booleans(), st.none(), st.integers()), min_size=1, max_size=4))
+    words = draw(
+        st.lists(st.one_of(texts(), st.booleans(), st.none(), st.integers()), min_size=1, max_size=4)
+    )
     value = draw(st.sampled_from(words))
     return ({"const": value}, value) if kind == "const" else ({"enum": words}, value)
 
@@ -85,7 +176,9 @@ def documents(draw: st.DrawFn, depth: int = 2) -> tuple[dict[str, Any], Any]:
         return {"anyOf": [schema, {"type": "null"}]}, draw(st.sampled_from([value, None]))
     if kind == "union":
         options = draw(st.lists(documents(depth=depth - 1), min_size=2, max_size=3))
-        return {"anyOf": [schema for schema, _ in options]}, draw(st.sampled_from([value for _, value in options]))
+        return {"anyOf": [schema for schema, _ in options]}, draw(
+            st.sampled_from([value for _, value in options])
+        )
     if kind == "any":
         return {}, draw(json_values())
     if kind == "array":
@@ -103,7 +196,9 @@ def arrays(draw: st.DrawFn, depth: int) -> tuple[dict[str, Any], list[Any]]:
     options = draw(st.lists(documents(depth=depth - 1), min_size=1, max_size=2))
     schemas = [schema for schema, _ in options]
     items = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-    return {"type": "array", "items": items}, draw(st.lists(st.sampled_from([value for _, value in options]), max_size=4))
+    return {"type": "array", "items": items}, draw(
+        st.lists(st.sampled_from([value for _, value in options]), max_size=4)
+    )
 
 
 @st.composite
@@ -129,7 +224,7 @@ def objects(draw: st.DrawFn, depth: int = 2) -> tuple[dict[str, Any], dict[str, 
 def chunks(text: str, cuts: list[int]) -> list[str]:
     """A text cut at some places."""
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    return [text[start:end] for start, end in zip(places, places[1:], strict=False)]
+    return [text[start:end] for start, end in itertools.pairwise(places)]
 
 
 def identical(left: Any, right: Any) -> bool:

@@ -85,7 +85,10 @@ CONTRACT = OutputContract.from_json_schema(SCHEMA)
         ("user={\n  name=Bob\n  age=3\n}", {"user": {"name": "Bob", "age": 3}}),
         ("user.x.y=v\na.b=w", {"user": {"x.y": "v"}, "a.b": "w"}),
         ("c:d=5", {"c:d": 5}),
-        ("items::name,price\nitems[0]=nut, big,1\nitems[1]=bolt,2", {"items": [{"name": "nut, big", "price": 1}, {"name": "bolt", "price": 2}]}),
+        (
+            "items::name,price\nitems[0]=nut, big,1\nitems[1]=bolt,2",
+            {"items": [{"name": "nut, big", "price": 1}, {"name": "bolt", "price": 2}]},
+        ),
         ("items::name, price\nitems[0]=nut,1", {"items": [{"name": "nut", "price": 1}]}),
         ("items=[\n{name=a, b,price=1}\n]", {"items": [{"name": "a, b", "price": 1}]}),
         ("body=<<<\na\n>>>>\n>>", {"body": "a\n>>>>"}),
@@ -95,13 +98,16 @@ CONTRACT = OutputContract.from_json_schema(SCHEMA)
         ("body=<\nzip=5", {"body": "<", "zip": "5"}),
         ("zip=a\nzip=a", {"zip": "a"}),
         ("user.age=1\nzip=a\nuser.name=b", {"user": {"age": 1, "name": "b"}, "zip": "a"}),
-        ("items[0].name=a\nitems[1].name=b\nitems[0].price=1\nitems[1].price=2", {"items": [{"name": "a", "price": 1}, {"name": "b", "price": 2}]}),
+        (
+            "items[0].name=a\nitems[1].name=b\nitems[0].price=1\nitems[1].price=2",
+            {"items": [{"name": "a", "price": 1}, {"name": "b", "price": 2}]},
+        ),
         ("items[1].name=a\nitems[1].price=1", {"items": [{"name": "a", "price": 1}]}),
         ("", {}),
         ("\n \n", {}),
         ("{}", {}),
     ],
-)  # fmt: skip
+)
 def test_read_right(text: str, value: Any) -> None:
     decoded = CONTRACT.decode(text)
     assert decoded.ok, decoded
@@ -176,7 +182,9 @@ def test_what_stands_around_is_taken_away_and_reported(text: str) -> None:
     assert decoded.raif in text
 
 
-@pytest.mark.parametrize("mark", ["</raif>", "```", "<think>", "</think>", "</tool_call>", "<raif>", "{", "]"])
+@pytest.mark.parametrize(
+    "mark", ["</raif>", "```", "<think>", "</think>", "</tool_call>", "<raif>", "{", "]"]
+)
 def test_marks_inside_a_value_are_data(mark: str) -> None:
     value = {"body": f"before\n{mark}\nafter", "tags": [mark, "x"], "zip": mark}
     decoded = CONTRACT.decode(CONTRACT.encode(value))
@@ -185,9 +193,20 @@ def test_marks_inside_a_value_are_data(mark: str) -> None:
 
 
 def test_the_order_of_keys_does_not_matter() -> None:
-    value = {"zip": "1", "user": {"name": "b", "age": 2}, "items": [{"name": "n", "price": 1.5}, {"name": "m", "price": 2}], "body": "x\ny"}
+    value = {
+        "zip": "1",
+        "user": {"name": "b", "age": 2},
+        "items": [{"name": "n", "price": 1.5}, {"name": "m", "price": 2}],
+        "body": "x\ny",
+    }
     text = CONTRACT.encode(value)
-    units = ["zip:s=1", "user.age=2", "items::name,price\nitems[0]=n,1.5\nitems[1]=m,2", "user.name=b", "body=<<<\nx\ny\n>>>"]
+    units = [
+        "zip:s=1",
+        "user.age=2",
+        "items::name,price\nitems[0]=n,1.5\nitems[1]=m,2",
+        "user.name=b",
+        "body=<<<\nx\ny\n>>>",
+    ]
     assert CONTRACT.decode(text).value == value
     for turn in range(len(units)):
         decoded = CONTRACT.decode("\n".join([*units[turn:], *units[:turn]]))

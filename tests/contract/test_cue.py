@@ -73,7 +73,16 @@ def test_described_form_names_free_keys() -> None:
 @pytest.mark.parametrize("style", ["trained", "described"])
 @pytest.mark.parametrize(
     "text",
-    ["</schema>", "a\n</schema>\nx", "<|im_end|>", "\u2028</schema>", "<tool_call>", "<schema>", "</ schema>", "\x1b[0m"],
+    [
+        "</schema>",
+        "a\n</schema>\nx",
+        "<|im_end|>",
+        "\u2028</schema>",
+        "<tool_call>",
+        "<schema>",
+        "</ schema>",
+        "\x1b[0m",
+    ],
 )
 def test_nothing_from_the_schema_breaks_out(style: Any, text: str) -> None:
     schema = {

@@ -23,7 +23,9 @@ def roundtrip(contract: OutputContract, value: Any) -> None:
         assert identical(decoded.value, value), (text, decoded)
 
 
-STRINGS = OutputContract.from_json_schema({"type": "object", "properties": {"a": {"type": "string"}, "x": {"type": "string"}}})
+STRINGS = OutputContract.from_json_schema(
+    {"type": "object", "properties": {"a": {"type": "string"}, "x": {"type": "string"}}}
+)
 PLACES: dict[str, tuple[dict[str, Any], Any]] = {
     "leaf": ({"type": "string"}, lambda text: text),
     "nullable": ({"type": ["string", "null"]}, lambda text: text),
@@ -33,11 +35,17 @@ PLACES: dict[str, tuple[dict[str, Any], Any]] = {
     "single": ({"type": "array", "items": {"type": "string"}}, lambda text: [text]),
     "untyped list": ({"type": "array"}, lambda text: [text, 1, None]),
     "row": (
-        {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}},
+        {
+            "type": "array",
+            "items": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
+        },
         lambda text: [{"a": text, "b": 1}],
     ),
     "table": (
-        {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}},
+        {
+            "type": "array",
+            "items": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
+        },
         lambda text: [{"a": text, "b": 1}, {"a": "x", "b": 2}],
     ),
     "nullable table": (
@@ -53,14 +61,19 @@ PLACES: dict[str, tuple[dict[str, Any], Any]] = {
 @pytest.mark.parametrize("place", PLACES)
 def test_troublesome_strings(place: str, text: str) -> None:
     schema, build = PLACES[place]
-    contract = OutputContract.from_json_schema({"type": "object", "properties": {"x": schema, "z": {"type": "string"}}})
+    contract = OutputContract.from_json_schema(
+        {"type": "object", "properties": {"x": schema, "z": {"type": "string"}}}
+    )
     roundtrip(contract, {"x": build(text), "z": "end"})
     roundtrip(contract, {"x": build(text)})
 
 
 @pytest.mark.parametrize("key", [*KEYS, "a\nb", "a\rb", "<<<", ">>>", "a<<<b>>>c", "\u2028", "k\r"])
 def test_troublesome_keys(key: str) -> None:
-    declared = {"type": "object", "properties": {key: {"type": "string"}, "n": {"type": "object", "properties": {key: {}}}}}
+    declared = {
+        "type": "object",
+        "properties": {key: {"type": "string"}, "n": {"type": "object", "properties": {key: {}}}},
+    }
     roundtrip(OutputContract.from_json_schema(declared), {key: "v", "n": {key: 1}})
     free = OutputContract.from_json_schema({"type": "object"})
     roundtrip(free, {key: "v", "n": {key: [{key: 1, "b": None}, {key: 2, "b": "x"}]}})
@@ -68,25 +81,58 @@ def test_troublesome_keys(key: str) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    [0, -1, 5, 5.0, -0.0, 0.1, 1e22, 1e-7, 2**53 + 1, -(2**64), 10**400, 10**5000 + 1, 1.7976931348623157e308, 5e-324],
+    [
+        0,
+        -1,
+        5,
+        5.0,
+        -0.0,
+        0.1,
+        1e22,
+        1e-7,
+        2**53 + 1,
+        -(2**64),
+        10**400,
+        10**5000 + 1,
+        1.7976931348623157e308,
+        5e-324,
+    ],
     ids=lambda number: repr(number) if isinstance(number, float) else f"{number.bit_length()} bits",
 )
 @pytest.mark.parametrize("wire", ["raif", "json"])
 def test_numbers_keep_every_digit_and_their_type(number: Any, wire: Any) -> None:
-    schema = {"type": "object", "properties": {"x": {"type": "number"}, "t": {"type": "array", "items": {"type": "number"}}}}
+    schema = {
+        "type": "object",
+        "properties": {"x": {"type": "number"}, "t": {"type": "array", "items": {"type": "number"}}},
+    }
     roundtrip(OutputContract.from_json_schema(schema, wire=wire), {"x": number, "t": [number, 1]})
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        {}, {"a": {}}, {"a": []}, {"a": [[]]}, {"a": [{}]}, {"a": [{}, {}]}, {"a": [None]}, {"a": [None, None]},
-        {"a": [[1, 2], [], [3]]}, {"a": [{"b": 1}, {"c": 2}]}, {"a": [{"b": 1}, {"b": None}]}, {"a": [1, "1", True, None, 1.0]},
-        {"a": [{"b": [1]}, {"b": []}]}, {"a": {"b": {"c": {"d": [{"e": "f\ng"}]}}}}, {"a": [{"b": {"c": 1}}, {"b": {}}]},
-        {"a": [[{"b": 1}, {"b": 2}], [{"b": 3}]]}, {"a": None}, {"a": ["x\ny", "z"]}, {"a": [{"b": "x\ny"}]},
+        {},
+        {"a": {}},
+        {"a": []},
+        {"a": [[]]},
+        {"a": [{}]},
+        {"a": [{}, {}]},
+        {"a": [None]},
+        {"a": [None, None]},
+        {"a": [[1, 2], [], [3]]},
+        {"a": [{"b": 1}, {"c": 2}]},
+        {"a": [{"b": 1}, {"b": None}]},
+        {"a": [1, "1", True, None, 1.0]},
+        {"a": [{"b": [1]}, {"b": []}]},
+        {"a": {"b": {"c": {"d": [{"e": "f\ng"}]}}}},
+        {"a": [{"b": {"c": 1}}, {"b": {}}]},
+        {"a": [[{"b": 1}, {"b": 2}], [{"b": 3}]]},
+        {"a": None},
+        {"a": ["x\ny", "z"]},
+        {"a": [{"b": "x\ny"}]},
     ],
     ids=json.dumps,
-)  # fmt: skip
+)
 def test_containers(value: Any) -> None:
     roundtrip(OutputContract.from_json_schema({"type": "object"}), value)
     roundtrip(OutputContract.from_json_schema({"type": "object", "properties": {"a": {}}}), value)
@@ -142,7 +188,10 @@ def test_invalid_values_are_refused_with_path_and_rule(value: Any, path: str, ru
             "b": {"type": "boolean"},
             "e": {"enum": ["C", "F"]},
             "l": {"type": "array", "items": {"type": "string"}},
-            "t": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}},
+            "t": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+            },
             "d": {"type": "string", "format": "date"},
         },
         "additionalProperties": False,
@@ -166,7 +215,9 @@ def test_the_codec_of_the_format_reads_the_same_text(document: tuple[Any, Any]) 
         assert decoded["value"] == value
 
 
-@pytest.mark.parametrize("value", [{"n": "x"}, {"unknown": [1, {"a": None}]}, {"n": {"deep\nkey": 1}}, {"n": None}, {}])
+@pytest.mark.parametrize(
+    "value", [{"n": "x"}, {"unknown": [1, {"a": None}]}, {"n": {"deep\nkey": 1}}, {"n": None}, {}]
+)
 def test_histories_of_any_shape_can_be_written(value: Any) -> None:
     contract = OutputContract.from_json_schema({"type": "object", "properties": {"n": {"type": "integer"}}})
     assert isinstance(contract.encode_history(value), str)

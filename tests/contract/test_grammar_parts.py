@@ -6,8 +6,8 @@ import random
 import re
 
 import pytest
-from ebnf_walk import Walker
 
+from benchmarks.ebnf_walk import Walker
 from raif_integrations.contract import ebnf
 from raif_integrations.contract.automaton import inverted, words, write
 from raif_integrations.contract.contract import OutputContract
@@ -20,10 +20,31 @@ from raif_integrations.contract.regular import NotRegularError, searching
 testing = pytest.importorskip("xgrammar.testing")
 
 EXPRESSIONS = [
-    "^a+b?$", "abc", "^[A-Z]{3}-\\d{2,4}$", "^(foo|bar)*$", "x$", "^x", "(^a|b$)", "^$", "", "^[^\\s]+$", "a.c",
-    "^\\S.*\\S$", "^(?:[a-z]+\\.)*[a-z]+$", "[-a]", "[a\\-z]", "^\\$\\{x\\}$", "^[\\w.-]+@[\\w-]+\\.[a-z]{2,}$",
-    "^#([0-9a-f]{3}){1,2}$", "a|^b|c$", "^(a|$)", "^\\/[a-z]*$", "^(?<year>\\d{4})?$", "a{2,}?", "\\x41|\\u0062",
-]  # fmt: skip
+    "^a+b?$",
+    "abc",
+    "^[A-Z]{3}-\\d{2,4}$",
+    "^(foo|bar)*$",
+    "x$",
+    "^x",
+    "(^a|b$)",
+    "^$",
+    "",
+    "^[^\\s]+$",
+    "a.c",
+    "^\\S.*\\S$",
+    "^(?:[a-z]+\\.)*[a-z]+$",
+    "[-a]",
+    "[a\\-z]",
+    "^\\$\\{x\\}$",
+    "^[\\w.-]+@[\\w-]+\\.[a-z]{2,}$",
+    "^#([0-9a-f]{3}){1,2}$",
+    "a|^b|c$",
+    "^(a|$)",
+    "^\\/[a-z]*$",
+    "^(?<year>\\d{4})?$",
+    "a{2,}?",
+    "\\x41|\\u0062",
+]
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
@@ -36,7 +57,9 @@ def test_expressions_mean_what_python_says(expression: str) -> None:
         assert automaton.accepts(text) == (re.search(python, text, re.ASCII) is not None), text
 
 
-@pytest.mark.parametrize("expression", ["(?=a)b", "(?<!a)b", "\\bfoo", "(a)\\1", "\\p{L}", "a{2,1}", "(", "[z-a]", "*a", "a\\"])
+@pytest.mark.parametrize(
+    "expression", ["(?=a)b", "(?<!a)b", "\\bfoo", "(a)\\1", "\\p{L}", "a{2,1}", "(", "[z-a]", "*a", "a\\"]
+)
 def test_other_expressions_are_refused(expression: str) -> None:
     with pytest.raises(NotRegularError):
         searching(expression)
@@ -55,13 +78,27 @@ def test_formats_agree_with_the_validator(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("date", "2024-02-29"), ("date", "2000-02-29"), ("date", "0004-12-31"), ("time", "23:59:60Z"),
-        ("time", "01:02:03.5+02:00"), ("date-time", "2024-02-29T12:00:00z"), ("ipv6", "::"), ("ipv6", "1::"),
-        ("ipv6", "1:2:3:4:5:6:7::"), ("ipv6", "::ffff:1.2.3.4"), ("ipv6", "1:2:3:4:5:6:1.2.3.4"), ("ipv6", "1:2::7:8"),
-        ("email", "a@b.c"), ("duration", "P1Y2M3DT4H5M6.5S"), ("duration", "PT1M"), ("uri", "http://a.b/c?x=[1]"),
-        ("uuid", "123e4567-e89b-12d3-a456-426614174000"), ("hostname", "xn--a.b-c"), ("json-pointer", "/a/~0"),
+        ("date", "2024-02-29"),
+        ("date", "2000-02-29"),
+        ("date", "0004-12-31"),
+        ("time", "23:59:60Z"),
+        ("time", "01:02:03.5+02:00"),
+        ("date-time", "2024-02-29T12:00:00z"),
+        ("ipv6", "::"),
+        ("ipv6", "1::"),
+        ("ipv6", "1:2:3:4:5:6:7::"),
+        ("ipv6", "::ffff:1.2.3.4"),
+        ("ipv6", "1:2:3:4:5:6:1.2.3.4"),
+        ("ipv6", "1:2::7:8"),
+        ("email", "a@b.c"),
+        ("duration", "P1Y2M3DT4H5M6.5S"),
+        ("duration", "PT1M"),
+        ("uri", "http://a.b/c?x=[1]"),
+        ("uuid", "123e4567-e89b-12d3-a456-426614174000"),
+        ("hostname", "xn--a.b-c"),
+        ("json-pointer", "/a/~0"),
     ],
-)  # fmt: skip
+)
 def test_formats_take_what_is_usual(name: str, text: str) -> None:
     assert CHECKER.conforms(text, name)
     assert searching(FORMATS[name]).accepts(text)
@@ -69,12 +106,27 @@ def test_formats_take_what_is_usual(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("low", "high"),
-    [(None, None), (0, None), (5, None), (None, -3), (0, 100), (-10, 10), (17, 1234), (-500, -20), (0, 0), (None, 7)],
+    [
+        (None, None),
+        (0, None),
+        (5, None),
+        (None, -3),
+        (0, 100),
+        (-10, 10),
+        (17, 1234),
+        (-500, -20),
+        (0, 0),
+        (None, 7),
+    ],
 )
 def test_integers_keep_their_bounds(low: int | None, high: int | None) -> None:
     grammar = f"root ::= {integer(low, high)}"
     draw = random.Random(str((low, high)))
-    some = [*range(-30, 130), *(draw.randint(-3000, 3000) for _ in range(100)), *(10**k + d for k in (3, 9) for d in (-1, 0, 1))]
+    some = [
+        *range(-30, 130),
+        *(draw.randint(-3000, 3000) for _ in range(100)),
+        *(10**k + d for k in (3, 9) for d in (-1, 0, 1)),
+    ]
     for value in some:
         inside = (low is None or value >= low) and (high is None or value <= high)
         assert testing._is_grammar_accept_string(grammar, str(value)) == inside, value
@@ -83,16 +135,38 @@ def test_integers_keep_their_bounds(low: int | None, high: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [(None, None), (0, None), (0, 1), (-90, 90), (-180.0, 180.0), (1, None), (None, 0), (10, 20)]
+    ("low", "high"),
+    [(None, None), (0, None), (0, 1), (-90, 90), (-180.0, 180.0), (1, None), (None, 0), (10, 20)],
 )
 def test_numbers_keep_their_bounds(low: float | None, high: float | None) -> None:
     grammar = f"root ::= {number(low, high)}"
-    for value in (0, 1, 1.0, 0.5, 1e-7, 99.99, 100.5, -0.5, -1, -90, -90.5, 1e300, -1e-9, 180.0, 15.25, 2e-300, 20.0, 20.5):
+    for value in (
+        0,
+        1,
+        1.0,
+        0.5,
+        1e-7,
+        99.99,
+        100.5,
+        -0.5,
+        -1,
+        -90,
+        -90.5,
+        1e300,
+        -1e-9,
+        180.0,
+        15.25,
+        2e-300,
+        20.0,
+        20.5,
+    ):
         inside = (low is None or value >= low) and (high is None or value <= high)
         assert testing._is_grammar_accept_string(grammar, repr(value)) == inside, value
 
 
-@pytest.mark.parametrize("text", ['a"\\\n', "\x0bA1", "\x01f", "\u0085f", "\u2028ab", "]a", "a-c", "[^x]", "é\U0001f600"])
+@pytest.mark.parametrize(
+    "text", ['a"\\\n', "\x0bA1", "\x01f", "\u0085f", "\u2028ab", "]a", "a-c", "[^x]", "é\U0001f600"]
+)
 def test_any_text_can_be_spelled(text: str) -> None:
     assert testing._is_grammar_accept_string(f"root ::= {ebnf.literal(text)}", text)
     chars = ebnf.charset(text)
@@ -129,7 +203,10 @@ ORDERS = {
                         "type": "array",
                         "items": {
                             "type": "object",
-                            "properties": {"n": {"type": "object", "properties": {"x": {"type": "integer"}}}, "q": {"type": "integer"}},
+                            "properties": {
+                                "n": {"type": "object", "properties": {"x": {"type": "integer"}}},
+                                "q": {"type": "integer"},
+                            },
                             "required": ["q"],
                         },
                     },
@@ -138,7 +215,7 @@ ORDERS = {
             },
         }
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(

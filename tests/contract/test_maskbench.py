@@ -16,7 +16,9 @@ from tests.contract.strategies import identical
 FILE = Path(__file__).parents[3] / "shared" / "schemas" / "maskbench.jsonl"
 PAYLOADS = FILE.parents[1] / "payloads" / "function_calls.raif.jsonl"
 
-pytestmark = pytest.mark.skipif(not FILE.exists(), reason=f"{FILE} is not there: the data is kept beside the project")
+pytestmark = pytest.mark.skipif(
+    not FILE.exists(), reason=f"{FILE} is not there: the data is kept beside the project"
+)
 
 
 @lru_cache
@@ -37,7 +39,9 @@ def instances(*, valid: bool) -> list[tuple[str, OutputContract, Any]]:
 
 
 def test_nearly_every_schema_travels_as_raif() -> None:
-    counts = Counter((line["group"].startswith(("BFCL", "Glaive")), contract.wire) for line, contract in lines())
+    counts = Counter(
+        (line["group"].startswith(("BFCL", "Glaive")), contract.wire) for line, contract in lines()
+    )
     calls = counts[True, "raif"] / (counts[True, "raif"] + counts[True, "json"])
     everything = (counts[True, "raif"] + counts[False, "raif"]) / counts.total()
     assert calls >= 0.99
@@ -92,7 +96,9 @@ def test_streams_give_the_same_value_and_json(constrained: bool) -> None:
 
 
 def test_every_cue_can_be_written() -> None:
-    assert all(isinstance(contract.cue(style), str) for _, contract in lines() for style in ("trained", "described"))
+    assert all(
+        isinstance(contract.cue(style), str) for _, contract in lines() for style in ("trained", "described")
+    )
 
 
 def test_real_payloads_decode_as_the_reference_codec_does() -> None:

@@ -103,7 +103,10 @@ def test_alternatives_with_shared_keys() -> None:
     schema = {
         "type": "object",
         "properties": {"kind": {"type": "string"}},
-        "anyOf": [{"required": ["kind"]}, {"properties": {"size": {"type": "integer"}}, "required": ["size"]}],
+        "anyOf": [
+            {"required": ["kind"]},
+            {"properties": {"size": {"type": "integer"}}, "required": ["size"]},
+        ],
     }
     tree = lower(schema)
     assert tree.envelope == "value"
@@ -137,7 +140,9 @@ def test_maps() -> None:
     node = field({"type": "object", "additionalProperties": {"type": "integer"}})
     assert isinstance(node, Object)
     assert isinstance(node.additional, Scalar)
-    patterned = field({"type": "object", "patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False})
+    patterned = field(
+        {"type": "object", "patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False}
+    )
     assert isinstance(patterned, Object)
     assert (patterned.additional_pattern, patterned.rest) == ("^a", None)
 
@@ -170,7 +175,10 @@ def test_recursion_is_a_reference_and_a_limit() -> None:
         "$defs": {
             "tree": {
                 "type": "object",
-                "properties": {"name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+                "properties": {
+                    "name": {"type": "string"},
+                    "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+                },
             }
         },
     }
@@ -233,5 +241,7 @@ def test_raif_on_demand_names_the_field_that_forbids_it() -> None:
 
 def test_many_alternatives_are_read_by_their_common_part() -> None:
     branches = [{"properties": {f"k{index}": {"type": "integer"}}} for index in range(60)]
-    contract = OutputContract.from_json_schema({"type": "object", "anyOf": branches, "allOf": [{"anyOf": branches}]})
+    contract = OutputContract.from_json_schema(
+        {"type": "object", "anyOf": branches, "allOf": [{"anyOf": branches}]}
+    )
     assert contract.decode("k1=5").value == {"k1": 5}

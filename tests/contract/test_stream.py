@@ -31,12 +31,59 @@ SCHEMA: dict[str, Any] = {
 }
 CONTRACT = OutputContract.from_json_schema(SCHEMA)
 LINES = [
-    "count=1", "count=x", "city=Oslo", "city: Oslo", "city = Oslo", "note=null", "note=nul", "note:s=null", "items::a,b",
-    "items[0]=1,x", "items[1]=2,y", "items[3]=2,y", "items[0].a=1", "items[0].b=x", "items[1].b=x", "tags=[", "x", "]",
-    "tags=[]", "tags=a", "body=<<<", ">>>", ">>>1", "body=<<<1", ">", "body=<", "body=<<<abc", "def>>>", "user={", "name=Bob",
-    "}", "user.name=Bob", "user.age=3", "user.zzz=1", "user={name=B,age=3}", "{", '"count": 1', "```", "<raif>", "</raif>",
-    "<think>", "</think>", "prose", "", "  ", '{"count": 1}', "count=1\r", "city=Oslo\r", "zzz=1", "zzz.y=2", "city='a'", "user=",
-]  # fmt: skip
+    "count=1",
+    "count=x",
+    "city=Oslo",
+    "city: Oslo",
+    "city = Oslo",
+    "note=null",
+    "note=nul",
+    "note:s=null",
+    "items::a,b",
+    "items[0]=1,x",
+    "items[1]=2,y",
+    "items[3]=2,y",
+    "items[0].a=1",
+    "items[0].b=x",
+    "items[1].b=x",
+    "tags=[",
+    "x",
+    "]",
+    "tags=[]",
+    "tags=a",
+    "body=<<<",
+    ">>>",
+    ">>>1",
+    "body=<<<1",
+    ">",
+    "body=<",
+    "body=<<<abc",
+    "def>>>",
+    "user={",
+    "name=Bob",
+    "}",
+    "user.name=Bob",
+    "user.age=3",
+    "user.zzz=1",
+    "user={name=B,age=3}",
+    "{",
+    '"count": 1',
+    "```",
+    "<raif>",
+    "</raif>",
+    "<think>",
+    "</think>",
+    "prose",
+    "",
+    "  ",
+    '{"count": 1}',
+    "count=1\r",
+    "city=Oslo\r",
+    "zzz=1",
+    "zzz.y=2",
+    "city='a'",
+    "user=",
+]
 SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -64,8 +111,15 @@ def test_any_text_in_any_pieces_is_the_one_shot_decode(
 
 
 @SETTINGS
-@given(st.one_of(objects(), documents()), st.lists(st.integers(0, 10**6), max_size=12), st.booleans(), st.sampled_from(["auto", "json"]))
-def test_json_deltas_are_the_value(document: tuple[Any, Any], cuts: list[int], constrained: bool, wire: Any) -> None:
+@given(
+    st.one_of(objects(), documents()),
+    st.lists(st.integers(0, 10**6), max_size=12),
+    st.booleans(),
+    st.sampled_from(["auto", "json"]),
+)
+def test_json_deltas_are_the_value(
+    document: tuple[Any, Any], cuts: list[int], constrained: bool, wire: Any
+) -> None:
     schema, value = document
     contract = OutputContract.from_json_schema(schema, wire=wire)
     decoder = contract.decoder(constrained=constrained)
@@ -104,7 +158,10 @@ def test_blocks_grow_line_by_line() -> None:
     assert shown[-1] == '{"body": "ab\\ncd"'
 
 
-@pytest.mark.parametrize(("start", "certain"), [("note=nul", False), ("note=nulx", True), ("city=<", False), ("city='", False), ("city=a\r", True)])
+@pytest.mark.parametrize(
+    ("start", "certain"),
+    [("note=nul", False), ("note=nulx", True), ("city=<", False), ("city='", False), ("city=a\r", True)],
+)
 def test_what_may_still_change_is_held(start: str, certain: bool) -> None:
     assert bool(grown(start)[-1]) is certain
 
@@ -135,7 +192,12 @@ def test_objects_with_all_their_keys_close_when_they_are_left() -> None:
 def test_strings_grow_inside_elements() -> None:
     schema = {
         "type": "object",
-        "properties": {"o": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "string"}, "l": {"type": "array"}}}}},
+        "properties": {
+            "o": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"n": {"type": "string"}, "l": {"type": "array"}}},
+            }
+        },
     }
     contract = OutputContract.from_json_schema(schema)
     for constrained in (False, True):
@@ -149,10 +211,9 @@ def test_events() -> None:
         Event("object", ()),
         Event("value", ("count",), 5),
         Event("text", ("city",), "ab"),
-        Event("text", ("city",), "c"),
-        Event("text_end", ("city",), ""),
+        Event("text_end", ("city",), "c"),
         Event("object", ("user",)),
-        Event("text", ("user", "name"), "x") if False else Event("value", ("user", "name"), "x"),
+        Event("value", ("user", "name"), "x"),
     ]
 
 
@@ -236,7 +297,7 @@ class TestJsonWire:
     @pytest.mark.parametrize(
         ("text", "value"),
         [
-            ('{"city": "Os', {"city": "Os"} if False else {}),
+            ('{"city": "Os', {}),
             ('{"city": "Oslo", "tags": ["a", "b', {"city": "Oslo", "tags": ["a"]}),
             ('{"city": "Oslo", "count": 1', {"city": "Oslo"}),
             ("{", {}),
@@ -247,7 +308,9 @@ class TestJsonWire:
         assert decoded.truncated
         assert decoded.value == value
 
-    @pytest.mark.parametrize("text", ['{"city": "a", "city": "b"}', '{"count": NaN}', "no json", '{"city": "a"'])
+    @pytest.mark.parametrize(
+        "text", ['{"city": "a", "city": "b"}', '{"count": NaN}', "no json", '{"city": "a"']
+    )
     def test_refused(self, text: str) -> None:
         assert not self.contract.decode(text).ok
 

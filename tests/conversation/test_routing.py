@@ -76,6 +76,22 @@ def test_plans_are_read(text: str, parallel: bool, names: tuple[str, ...]) -> No
     assert read_plan(text, known, may_reply=True, parallel=parallel) == names
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("add", ()),
+        ("add_", ()),
+        ("add_more", ("add_more",)),
+        ("multiply\nadd", ("multiply",)),
+        ("add\nmultiply", ("add", "multiply")),
+        ("", ()),
+    ],
+)
+def test_a_name_that_was_cut_off_is_not_taken_for_a_shorter_one(text: str, names: tuple[str, ...]) -> None:
+    known = tools("add", "multiply", "add_more")
+    assert read_plan(text, known, may_reply=True, parallel=True, cut_off=True) == names
+
+
 def test_the_grammar_accepts_exactly_the_plans() -> None:
     xgrammar = pytest.importorskip("xgrammar", reason="xgrammar comes with vLLM")
 

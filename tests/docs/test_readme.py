@@ -41,7 +41,7 @@ def reader(
         asked = EmbeddedEngine(model, **arguments)._settings
         here = embedded_engine._settings
         assert asked.model == here.model
-        assert set(asked.adapters) <= set(here.adapters)
+        assert asked.adapters == here.adapters
         return embedded_engine
 
     with pytest.MonkeyPatch.context() as patch:

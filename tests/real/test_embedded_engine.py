@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import multiprocessing
-import os
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -31,10 +26,7 @@ from raif_integrations.engines.base import (
 )
 from raif_integrations.engines.embedded import EmbeddedEngine
 from raif_integrations.errors import (
-    ConfigurationError,
     ContextLengthError,
-    EngineClosedError,
-    EngineDiedError,
     EngineTimeoutError,
     ModelNotFoundError,
     RequestError,
@@ -317,9 +309,9 @@ async def test_a_request_is_given_up_after_its_timeout(embedded_engine: Embedded
     ("request_", "error", "message"),
     [
         pytest.param(replace(ask(), messages=[]), RequestError, "`messages` is empty", id="no messages"),
-        pytest.param(ask(constraint=GrammarConstraint("root ::= missing")), RequestError, "", id="grammar"),
-        pytest.param(ask(constraint=GrammarConstraint("")), RequestError, "", id="empty grammar"),
-        pytest.param(ask(constraint=JsonConstraint({"type": 3})), RequestError, "", id="schema"),
+        pytest.param(ask(constraint=GrammarConstraint("root ::= missing")), RequestError, None, id="grammar"),
+        pytest.param(ask(constraint=GrammarConstraint("")), RequestError, None, id="empty grammar"),
+        pytest.param(ask(constraint=JsonConstraint({"type": 3})), RequestError, None, id="schema"),
         pytest.param(ask(max_tokens=0), RequestError, "max_tokens", id="max_tokens"),
         pytest.param(
             replace(ask(), sampling=Sampling(temperature=-1)), RequestError, "temperature", id="temperature"
@@ -336,12 +328,12 @@ async def test_a_request_is_given_up_after_its_timeout(embedded_engine: Embedded
             ask(model="nobody"), ModelNotFoundError, "'nobody'.*smollm2-135m-raif", id="unknown model"
         ),
         pytest.param(
-            replace(ask(), messages=[{"content": "no role"}]), RequestError, "", id="message without role"
+            replace(ask(), messages=[{"content": "no role"}]), RequestError, None, id="message without role"
         ),
     ],
 )
 async def test_bad_requests_are_refused_and_leave_the_engine_healthy(
-    embedded_engine: EmbeddedEngine, request_: Request, error: type[Exception], message: str
+    embedded_engine: EmbeddedEngine, request_: Request, error: type[Exception], message: str | None
 ) -> None:
     with pytest.raises(error, match=message):
         embedded_engine.generate(request_)
@@ -350,7 +342,7 @@ async def test_bad_requests_are_refused_and_leave_the_engine_healthy(
     assert embedded_engine.generate(ask(max_tokens=1)).usage.completion_tokens == 1
 
 
-# Starting and ending
+# Sharing
 
 
 def test_framework_settings_share_the_engine(
@@ -360,90 +352,3 @@ def test_framework_settings_share_the_engine(
 
     settings = EngineSettings(model=str(model_path), adapter=str(adapter_path), engine_args=engine_args)
     assert settings.create() is embedded_engine
-
-
-@pytest.mark.parametrize(
-    ("engine_args", "message"),
-    [
-        ({"max_model_length": 100}, "'max_model_length'. Did you mean .*'max_model_len'"),
-        ({"max_lora_rank": 8}, "rank 16, above max_lora_rank=8"),
-        ({"dtype": "float99"}, "float99"),
-        ({"max_model_len": 10**9}, "vLLM does not start"),
-    ],
-)
-async def test_an_engine_that_cannot_start_says_why_every_time(
-    model_path: Path, adapter_path: Path, engine_args: dict[str, Any], message: str
-) -> None:
-    with EmbeddedEngine(model_path, adapters=[adapter_path], engine_args=engine_args) as engine:
-        errors = []
-        for _ in range(2):
-            with pytest.raises(ConfigurationError, match=message) as caught:
-                engine.start()
-            errors.append(caught.value)
-        with pytest.raises(ConfigurationError, match=message):
-            await engine.agenerate(ask())
-    assert errors[0] is not errors[1]
-
-
-@pytest.mark.parametrize("guarded", [False, True])
-def test_a_script_needs_a_main_guard(model_path: Path, tmp_path: Path, guarded: bool) -> None:
-    """The guard is checked first; the argument no engine has keeps the script from loading a model."""
-    script = tmp_path / "script.py"
-    lines = [
-        "from raif_integrations import EmbeddedEngine",
-        "from raif_integrations.errors import ConfigurationError",
-        "def main():",
-        "    try:",
-        f"        EmbeddedEngine({str(model_path)!r}, engine_args={{'no_such_argument': 1}}).start()",
-        "    except ConfigurationError as error:",
-        "        print(error)",
-        'if __name__ == "__main__":' if guarded else "if True:",
-        "    main()",
-    ]
-    script.write_text("\n".join(lines))
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ
-        | {"PYTHONPATH": str(Path(__file__).parents[2]), "VLLM_WORKER_MULTIPROC_METHOD": "spawn"},
-    )
-    assert done.returncode == 0
-    assert "Traceback" not in done.stderr
-    assert ("no_such_argument" in done.stdout) is guarded
-    assert (f"{script}, line 9, starts" in done.stdout) is not guarded
-
-
-async def test_when_vllm_dies_requests_fail_and_the_next_one_starts_it_again(
-    embedded_engine: EmbeddedEngine,
-) -> None:
-    before = embedded_engine.generate(ask())
-    tasks = [
-        asyncio.create_task(embedded_engine.agenerate(replace(ask(), sampling=FOREVER))) for _ in range(2)
-    ]
-    while embedded_engine.unfinished_requests < 2:
-        await asyncio.sleep(0.01)
-    (core,) = (child for child in multiprocessing.active_children() if "EngineCore" in child.name)
-    assert core.pid is not None
-    os.kill(core.pid, signal.SIGKILL)
-    for result in await asyncio.gather(*tasks, return_exceptions=True):
-        assert isinstance(result, EngineDiedError)
-        assert result.retryable
-    assert same(await embedded_engine.agenerate(ask()), before)
-
-
-def test_closing_ends_requests_and_processes(
-    model_path: Path, adapter_path: Path, embedded_engine: EmbeddedEngine
-) -> None:
-    """Runs last: the next user of the shared engine would have to load it again."""
-    stream = embedded_engine.stream(replace(ask(), sampling=FOREVER))
-    next(stream)
-    closer = threading.Thread(target=embedded_engine.close)
-    closer.start()
-    with pytest.raises(EngineClosedError):
-        list(stream)
-    closer.join()
-    assert not [child for child in multiprocessing.active_children() if "EngineCore" in child.name]
-    with pytest.raises(EngineClosedError):
-        embedded_engine.generate(ask())

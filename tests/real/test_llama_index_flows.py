@@ -8,23 +8,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
-from llama_index.core.extractors import PydanticProgramExtractor
-from llama_index.core.indices.property_graph import SchemaLLMPathExtractor
-from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.llms import ChatMessage
-from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.program import FunctionCallingProgram
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import Refine
-from llama_index.core.schema import Document, TextNode
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import WorkflowRuntimeError
 from pydantic import BaseModel
 
+import llama_index_extraction
+from llama_index_extraction import Person
 from raif_integrations.engines.base import Delta, Request
 from raif_integrations.engines.embedded import EmbeddedEngine
 from raif_integrations.errors import TruncatedOutputError
@@ -54,13 +51,6 @@ INVOICE = Invoice(
     total=960,
 )
 PROMPT = PromptTemplate("{text}")
-
-
-class Person(BaseModel):
-    name: str
-    age: int
-    job_title: str
-    city: str
 
 
 PEOPLE = {
@@ -171,33 +161,16 @@ async def test_an_agents_structured_answer(llm: RaifVLLM) -> None:
     assert isinstance(result.get_pydantic_model(Weather), Weather)
 
 
-async def test_node_metadata_in_an_ingestion_pipeline(llm: RaifVLLM) -> None:
-    program = FunctionCallingProgram.from_defaults(output_cls=Person, prompt_template_str="{input}", llm=llm)
-    extractor = PydanticProgramExtractor(program=program, input_key="input", num_workers=2)
-    pipeline = IngestionPipeline(transformations=[SentenceSplitter(), extractor])
-    nodes = await pipeline.arun(documents=[Document(text=text) for text in PEOPLE])
+def test_node_metadata_in_an_ingestion_pipeline(llm: RaifVLLM) -> None:
+    nodes = llama_index_extraction.nodes_with_metadata(llm, tuple(PEOPLE))
     assert [Person.model_validate(node.metadata) for node in nodes] == list(PEOPLE.values())
 
 
-async def test_a_property_graph(llm: RaifVLLM) -> None:
-    labels = ("PERSON", "COMPANY")
-    extractor = SchemaLLMPathExtractor(
-        llm=llm,
-        extract_prompt="{text}",
-        possible_entities=Literal["PERSON", "COMPANY"],
-        possible_relations=Literal["WORKS_AT"],
-        # So small a model mixes up which of the two is the company.
-        kg_validation_schema=[(one, "WORKS_AT", other) for one in labels for other in labels],
-        num_workers=1,
-        raise_on_error=True,
-    )
-    text = (
-        "Triplets: subject name Alice Berg, subject type PERSON, relation type WORKS_AT, "
-        "object name Acme, object type COMPANY."
-    )
-    (node,) = await extractor.acall([TextNode(text=text)])
-    assert [relation.label for relation in node.metadata["relations"]] == ["WORKS_AT"]
-    assert {entity.name for entity in node.metadata["nodes"]} == {"Alice Berg", "Acme"}
+def test_a_property_graph(llm: RaifVLLM) -> None:
+    # So small a model mixes up which of the two is the company, but not the names.
+    (triplet,) = llama_index_extraction.property_graph(llm).get_triplets(relation_names=["WORKS_AT"])
+    subject, relation, target = triplet
+    assert (subject.id, relation.label, target.id) == ("Alice Berg", "WORKS_AT", "Acme")
 
 
 def test_refine_with_structured_answers_ends_in_text(llm: RaifVLLM) -> None:

@@ -48,6 +48,23 @@ def translated(timeout: float | None) -> Iterator[None]:
 
 
 @contextmanager
+def translated_rendering() -> Iterator[None]:
+    """Raises what the chat template and the tokenizer raise as a :class:`RequestError`.
+
+    A template fails in as many ways as Python code: what it is given decides, not the engine.
+    """
+    try:
+        yield
+    except TimeoutError:
+        raise
+    except Exception as error:
+        raise RequestError(
+            f"The chat template cannot render the messages: {error!r}",
+            hint="Check roles and contents of `messages`, `chat_template` and `chat_template_kwargs`.",
+        ) from error
+
+
+@contextmanager
 def translated_start(model: str) -> Iterator[None]:
     """Raises what vLLM raises while it loads a model as an error that names the model.
 

@@ -13,7 +13,7 @@ from raif_integrations.engines.base import Completion, Delta, Message, ModelInfo
 from raif_integrations.engines.embedded import vllm_api
 from raif_integrations.engines.embedded.adapters import Adapter, LoadableAdapter, load_adapter, lora_arguments
 from raif_integrations.engines.embedded.arguments import complete
-from raif_integrations.engines.embedded.failures import translated, translated_start
+from raif_integrations.engines.embedded.failures import translated, translated_rendering, translated_start
 from raif_integrations.engines.embedded.results import read
 from raif_integrations.engines.embedded.sampling import (
     constraint_arguments,
@@ -167,7 +167,10 @@ class LoadedEngine:
     async def _render(self, messages: Sequence[Message], kwargs: Mapping[str, Any]) -> Any:
         if not messages:
             raise RequestError("`messages` is empty.", hint="Pass at least one message.")
-        return await vllm_api.render_messages(self._engine, messages, self._settings.chat_template, kwargs)
+        with translated_rendering():
+            return await vllm_api.render_messages(
+                self._engine, messages, self._settings.chat_template, kwargs
+            )
 
     def _resolve(self, model: str | None) -> tuple[str, Any]:
         if model is None or model in self._base_names:

@@ -60,7 +60,10 @@ def limit_tokens(
 
     Raises:
         ContextLengthError: The prompt, alone or with the reply asked for, is longer than the context.
+        RequestError: No token was asked for.
     """
+    if asked is not None and asked < 1:
+        raise RequestError(f"max_tokens is {asked}.", hint="Ask for at least 1 token, or leave it out.")
     room = max_model_len - prompt_tokens
     if room < 1:
         raise ContextLengthError(
