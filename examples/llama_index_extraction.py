@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Literal
+from typing import Any, Literal, cast
 
 # Set before vLLM is imported: errors only, so that the answers stay readable.
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
@@ -61,8 +61,9 @@ def property_graph(llm: RaifVLLM, text: str = RELATIONS) -> SimplePropertyGraphS
     extractor = SchemaLLMPathExtractor(
         llm=llm,
         extract_prompt="{text}",
-        possible_entities=Literal["PERSON", "COMPANY"],
-        possible_relations=Literal["WORKS_AT"],
+        # LlamaIndex takes a Literal here, though it annotates a class.
+        possible_entities=cast(Any, Literal["PERSON", "COMPANY"]),
+        possible_relations=cast(Any, Literal["WORKS_AT"]),
         kg_validation_schema=[(one, "WORKS_AT", other) for one in LABELS for other in LABELS],
         raise_on_error=True,
     )
