@@ -44,9 +44,7 @@ def _walk(node: Node, path: str, definitions: Mapping[str, Node], seen: set[int]
         yield Limit(path, "The schema refers back to itself here, to any depth.")
     elif isinstance(node, Choice):
         if not all(can_spell(value) for value in node.values if isinstance(value, str)):
-            yield Limit(
-                path, "An allowed value holds NUL or half a surrogate pair; no grammar can spell it."
-            )
+            yield Limit(path, "An allowed value holds NUL or half a surrogate pair; no grammar can spell it.")
     elif isinstance(node, Union):
         for option in node.options:
             yield from _walk(option, path, definitions, seen)

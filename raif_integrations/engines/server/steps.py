@@ -13,8 +13,8 @@ from typing import Any
 
 import openai
 
-from raif_integrations.engines.server import errors
 from raif_integrations.engines.base import Completion, Delta, Message, ModelInfo, Request
+from raif_integrations.engines.server import errors
 from raif_integrations.engines.server.address import ServerAddress
 from raif_integrations.engines.server.errors import CallContext
 from raif_integrations.engines.server.events import EventDecoder
