@@ -69,7 +69,11 @@ class ServerProcess:
         ]
         if adapters:
             modules = [f"{name}={directory}" for name, directory in adapters.items()]
-            self._command += ["--enable-lora", "--max-lora-rank", "16", "--lora-modules", *modules]
+            # One slot more than adapters: vLLM's CPU build takes "no adapter" for the last slot when a batch
+            # mixes both (vLLM pull request 48421).
+            slots = str(len(modules) + 1)
+            self._command += ["--enable-lora", "--max-lora-rank", "16", "--max-loras", slots]
+            self._command += ["--lora-modules", *modules]
         if api_key is not None:
             self._command += ["--api-key", api_key]
         self._command += arguments
