@@ -11,13 +11,15 @@ Each line of the file is a JSON object with ``id``, ``group``, ``schema`` and ``
 * encodings of valid instances that the grammar accepts or rejects; *open* counts those it leaves out by
   design, because the value has keys or types that the schema does not describe (they are read, but
   never generated);
-* random sentences of the grammar (``--walks`` for each schema): decoded without a repair, valid for the
-  schema in full, and *twice* for sentences in which two free keys claim the same place, which no
-  context-free grammar can rule out and decode refuses;
+* random sentences of the grammar (``--walks`` for each schema): decoded without a repair; valid for the
+  *structural* part of the schema (``structure.py``: types, ``required``, ``enum``, ``const``, keys and
+  numbers of elements), which the grammar guarantees; *valid* for the schema in full; and *twice* for
+  sentences in which two free keys claim the same place, which no context-free grammar can rule out and
+  decode refuses;
 * compile time of the grammars where xgrammar and a tokenizer are there.
 
-Ends with exit code 1 after any wrong value, any sentence that does not decode, and any JSON wire
-without a limit that explains it.
+Ends with exit code 1 after any wrong value, any valid value that the grammar rejects, any sentence that
+does not decode or breaks the structure of its schema, and any JSON wire without a limit that explains it.
 """
 
 from __future__ import annotations
@@ -33,15 +35,18 @@ from pathlib import Path
 from typing import Any
 
 from ebnf_walk import Walker
-
 from raif_integrations.contract.contract import OutputContract
+from raif_integrations.contract.dialect import draft_of
+from raif_integrations.contract.keywords import matches
 from raif_integrations.contract.report import Decoded
 from raif_integrations.contract.shape import Shape, Shapes
+from raif_integrations.contract.validation import SchemaValidator
 from raif_integrations.errors import SchemaError
+from structure import structural
 
 _COLUMNS = (
     "n", "RAIF", "JSON", "refused", "exact", "wrong", "inv.refused", "inv.accepted",
-    "gr.accepts", "gr.rejects", "open", "walks", "decoded", "valid", "twice",
+    "gr.accepts", "gr.rejects", "open", "walks", "decoded", "structural", "valid", "twice",
 )  # fmt: skip
 _CLAIMED_TWICE = ("written twice", "two kinds of value", "already left")
 
@@ -120,7 +125,11 @@ class Coverage:
             counts["gr.accepts"] += 1
             return
         enveloped = value if contract.tree.envelope is None else {contract.tree.envelope: value}
-        counts["open" if _is_undescribed(Shapes(contract.tree).root, enveloped) else "gr.rejects"] += 1
+        if _is_undescribed(Shapes(contract.tree).root, enveloped):
+            counts["open"] += 1
+            return
+        counts["gr.rejects"] += 1
+        self._fail(record, f"the grammar rejects {written[:200]!r}")
 
     def _grammar(
         self, record: dict[str, Any], contract: OutputContract, grammar: str, counts: Counts, seed: int
@@ -130,6 +139,7 @@ class Coverage:
             self._compile(grammar)
             self.compile_ms.append((time.perf_counter() - start) * 1000)
         walker = Walker(grammar, seed)
+        structure = SchemaValidator(structural(record["schema"]), draft_of(record["schema"]))
         for number in range(self._walks):
             sentence = walker.sentence(20 + 10 * number)
             decoded = contract.decode(sentence, constrained=True)
@@ -142,6 +152,10 @@ class Coverage:
             else:
                 counts["decoded"] += 1
                 counts["valid"] += decoded.ok
+                broken = structure.errors(decoded.value)
+                counts["structural"] += not broken
+                if broken:
+                    self._fail(record, f"sentence {sentence[:300]!r} breaks its structure: {broken[0]}")
                 self.rules.update({error.rule for error in decoded.errors})
 
     def print(self) -> None:
@@ -239,9 +253,8 @@ def _is_undescribed(shape: Shape, value: Any) -> bool:
     if isinstance(value, dict):
         if not shape.objects:
             return bool(shape.arrays or shape.scalars or shape.choices)
-        open_to = any(node.additional is not None for node in shape.objects)
         return any(
-            (key not in shape.declared and not open_to) or _is_undescribed(shape.child(key), below)
+            not _is_described(shape, key) or _is_undescribed(shape.child(key), below)
             for key, below in value.items()
         )
     if isinstance(value, list):
@@ -249,6 +262,16 @@ def _is_undescribed(shape: Shape, value: Any) -> bool:
             return bool(shape.objects or shape.scalars or shape.choices)
         return any(_is_undescribed(shape.element(index), below) for index, below in enumerate(value))
     return bool(shape.objects or shape.arrays) and not (shape.scalars or shape.choices) and value is not None
+
+
+def _is_described(shape: Shape, key: str) -> bool:
+    """Whether a key is declared, or described as a free one."""
+    return key in shape.declared or any(
+        any(matches(pattern, key) for pattern, _ in node.patterns)
+        if node.patterns
+        else node.additional is not None
+        for node in shape.objects
+    )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ _OF_ONE = frozenset(
     {"additionalProperties", "additionalItems", "then", "else", "unevaluatedItems", "unevaluatedProperties"}
 )
 _OF_MANY = frozenset({"allOf", "anyOf", "prefixItems"})
+_DATA = frozenset({"if", "const", "default", "enum", "examples"})
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
 
 
@@ -47,6 +48,8 @@ def structural(schema: Any) -> Any:
             kept[keyword] = [structural(below) for below in value]
         elif keyword in _BY_NAME and isinstance(value, dict):
             kept[keyword] = {name: structural(below) for name, below in value.items()}
+        elif isinstance(value, dict) and keyword not in _DATA:
+            kept[keyword] = structural(value)  # definitions may stand anywhere
         else:
             kept[keyword] = value
     exclusive = kept.pop("oneOf", None)

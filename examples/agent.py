@@ -1,8 +1,10 @@
-"""An agent with two tools answers two questions (needs ``pip install langchain``).
+"""An agent with two tools answers two questions.
 
     python examples/agent.py
     python examples/agent.py --question "What is 12 plus 30?"
     python examples/agent.py --base-url http://localhost:8000/v1 --adapter raif
+
+Beside this package it needs LangChain's agents: ``pip install langchain``.
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ QUESTIONS = ("What's the weather in Oslo?", "What is 17 plus 25?")
 
 
 def get_weather(city: str) -> str:
-    """Get the current weather for a city"""
+    """Get the current weather for a city."""
     return {"Oslo": "snow, -3 degrees", "Lima": "sunny, 24 degrees"}.get(city, "rainy, 12 degrees")
 
 
 def add(a: int, b: int) -> int:
-    """Add two numbers"""
+    """Add two numbers."""
     return a + b
 
 
@@ -53,7 +55,8 @@ def show(message: AnyMessage) -> str:
         print(f"  result  {message.text}")
     elif isinstance(message, AIMessage):
         for call in message.tool_calls:
-            print(f"  call    {call['name']}({', '.join(f'{key}={value!r}' for key, value in call['args'].items())})")
+            given = ", ".join(f"{key}={value!r}" for key, value in call["args"].items())
+            print(f"  call    {call['name']}({given})")
         for broken in message.invalid_tool_calls:
             print(f"  broken  {broken['error']}")
         if message.text:

@@ -1,7 +1,7 @@
 """A folder of texts becomes a file of objects, one line of JSON each, written as they come.
 
     python examples/extraction.py examples/texts invoices.jsonl
-    python examples/extraction.py examples/texts invoices.jsonl --base-url http://localhost:8000/v1 --adapter raif
+    python examples/extraction.py texts invoices.jsonl --base-url http://localhost:8000/v1 --adapter raif
 
 Run it again after an interruption or with new texts: what is in the file already is not asked again.
 A text that gave no object is named at the end, is not in the file, and is tried again by the next run.
@@ -117,9 +117,7 @@ def main(given: Sequence[str] | None = None, engine: Engine | None = None) -> in
     """
     options = arguments(given)
     texts = sorted(options.folder.glob("*.txt"))
-    failures = asyncio.run(
-        extract(chat_model(options, engine), texts, options.output, width=options.width)
-    )
+    failures = asyncio.run(extract(chat_model(options, engine), texts, options.output, width=options.width))
     print(file=sys.stderr)
     for name, reason in failures.items():
         print(f"{name}: {reason}", file=sys.stderr)

@@ -1,6 +1,8 @@
 """From a document to nodes with typed metadata and a small property graph, with LlamaIndex.
 
     python examples/llama_index_extraction.py
+    python examples/llama_index_extraction.py --text "Ines Diaz is a 40 year old pilot from Lima."
+    python examples/llama_index_extraction.py --base-url http://localhost:8000/v1 --adapter raif
 
 The small model reads sentences of the kinds its adapter was trained on; give ``--model`` and
 ``--adapter`` for one that reads anything.
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 # Set before vLLM is imported: errors only, so that the answers stay readable.
@@ -18,15 +21,17 @@ os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 from llama_index.core import Document
 from llama_index.core.extractors import PydanticProgramExtractor
 from llama_index.core.graph_stores import SimplePropertyGraphStore
+from llama_index.core.graph_stores.types import LabelledNode
 from llama_index.core.indices.property_graph import SchemaLLMPathExtractor
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.program import FunctionCallingProgram
-from llama_index.core.schema import BaseNode, TextNode
+from llama_index.core.schema import BaseNode, MetadataMode, TextNode
 from pydantic import BaseModel
 
-import small_model
+from model_options import add_model_options, model_settings
 from raif_integrations import RaifVLLM
+from raif_integrations.engines.base import Engine
 
 PEOPLE = (
     "Alice Berg is a 34 year old nurse from Oslo.",
@@ -48,7 +53,7 @@ class Person(BaseModel):
     city: str
 
 
-def nodes_with_metadata(llm: RaifVLLM, texts: tuple[str, ...] = PEOPLE) -> list[BaseNode]:
+def nodes_with_metadata(llm: RaifVLLM, texts: Sequence[str] = PEOPLE) -> list[BaseNode]:
     """Splits documents into nodes and has the model fill each node's metadata."""
     program = FunctionCallingProgram.from_defaults(output_cls=Person, prompt_template_str="{input}", llm=llm)
     extractor = PydanticProgramExtractor(program=program, input_key="input", show_progress=False)
@@ -74,26 +79,43 @@ def property_graph(llm: RaifVLLM, text: str = RELATIONS) -> SimplePropertyGraphS
     return graph
 
 
-def main() -> None:
-    """Loads the engine, extracts, and prints."""
+def arguments(given: Sequence[str] | None) -> argparse.Namespace:
+    """Reads the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--model", help="model folder or hub name (default: the prepared small model)")
-    parser.add_argument("--adapter", help="its RAIF adapter (default: the small model's)")
-    options = parser.parse_args()
-    llm = RaifVLLM(
-        model=options.model or str(small_model.prepare()),
-        adapter=options.adapter or (None if options.model else str(small_model.ADAPTER)),
-        temperature=0.0,
-        max_tokens=300,
+    parser.add_argument(
+        "--text", action="append", dest="texts", help="document about a person; may be repeated"
     )
-    print("Nodes")
-    for node in nodes_with_metadata(llm):
-        print(f"  {Person.model_validate(node.metadata)!r}")
-    print("Graph")
-    for subject, relation, target in property_graph(llm).get_triplets(relation_names=["WORKS_AT"]):
-        print(f"  {subject.id} -[{relation.label}]-> {target.id}")
+    parser.add_argument("--relations", default=RELATIONS, help="text to read the graph from")
+    add_model_options(parser)
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None, engine: Engine | None = None) -> None:
+    """Extracts and prints.
+
+    Args:
+        given: The command line, or ``None`` for the program's own.
+        engine: An engine that runs already, in place of one of its own.
+    """
+    options = arguments(given)
+    llm = RaifVLLM(**model_settings(options, engine), max_tokens=300)
+    print("Nodes", flush=True)
+    for node in nodes_with_metadata(llm, options.texts or PEOPLE):
+        print(f"  {node.get_content(MetadataMode.NONE)}")
+        print(f"    {Person.model_validate(node.metadata)!r}")
+    print("Graph", flush=True)
+    print(f"  {options.relations}")
+    for subject, relation, target in property_graph(llm, options.relations).get_triplets(
+        relation_names=["WORKS_AT"]
+    ):
+        print(f"    {named(subject)} -[{relation.label}]-> {named(target)}")
+
+
+def named(node: LabelledNode) -> str:
+    """An entity and its kind, as ``Alice Berg (PERSON)``."""
+    return f"{node.id} ({node.label})"
 
 
 # vLLM starts processes that import this file again; only the first may run it.

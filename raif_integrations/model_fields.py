@@ -37,7 +37,7 @@ class ModelFields(BaseModel):
         ConfigurationError: A setting is missing, out of range or contradicts another one.
     """
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     model: str | None = None
     """Model name or path. A server that serves one model needs none."""

@@ -1,7 +1,7 @@
 """A place in a schema as the list of schema objects that all apply to it.
 
 ``$ref`` targets and ``allOf`` members are laid side by side, so that the lowering can read every
-keyword of a place at once. Alternatives (``anyOf``, ``oneOf``) stay apart as groups.
+keyword of a place at once. Alternatives (``anyOf``, ``oneOf``, the two sides of ``if``) stay apart as groups.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from referencing.exceptions import Unresolvable
-
+from raif_integrations.contract.conditions import Conditions
 from raif_integrations.contract.dialect import ValidatorClass, resource_of
 from raif_integrations.errors import SchemaError
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from referencing._core import Resolver
 
 REF_KEYWORDS = ("$ref", "$dynamicRef", "$recursiveRef")
+_GROUPS = ("anyOf", "oneOf", "if")
 
 
 _SILENT = frozenset(
@@ -35,7 +35,7 @@ class Part:
     Attributes:
         schema: The schema object, its ``$ref`` and ``allOf`` already followed.
         resolver: Resolves the references below it.
-        plain: Its ``anyOf`` and ``oneOf`` are left out: they have been expanded.
+        plain: Its alternatives (``anyOf``, ``oneOf``, ``if``) are left out: they have been expanded.
     """
 
     schema: Mapping[str, Any]
@@ -73,18 +73,27 @@ class Place:
         """Whether any part has any of the keywords."""
         return any(keyword in part.schema for part in self.parts for keyword in keywords)
 
-    def groups(self) -> list[tuple[Part, list[Any]]]:
-        """The alternatives that are still to be expanded, each with the part that holds them."""
-        return [
-            (part, list(part.schema[keyword]))
-            for part in self.parts
-            if not part.plain
-            for keyword in ("anyOf", "oneOf")
-            if keyword in part.schema
-        ]
+    @property
+    def has_groups(self) -> bool:
+        """Whether there are alternatives that are still to be expanded."""
+        return any(not part.plain and not part.schema.keys().isdisjoint(_GROUPS) for part in self.parts)
+
+    def groups(self, conditions: Conditions) -> list[tuple[Part, list[Any]]]:
+        """The alternatives that are still to be expanded, each with the part that holds them.
+
+        Args:
+            conditions: Turns ``if``, ``then`` and ``else`` into alternatives.
+        """
+        found: list[tuple[Part, list[Any]]] = []
+        for part in self.parts:
+            if part.plain:
+                continue
+            listed = (part.schema.get("anyOf"), part.schema.get("oneOf"), conditions.branches(part.schema))
+            found.extend((part, list(branches)) for branches in listed if branches)
+        return found
 
     def without_groups(self) -> Place:
-        """The same place with ``anyOf`` and ``oneOf`` left out."""
+        """The same place with its alternatives left out."""
         parts = tuple(Part(part.schema, part.resolver, plain=True) for part in self.parts)
         return Place(parts, self.description)
 
@@ -157,6 +166,8 @@ class Gatherer:
 
     def _inside(self, schema: Mapping[str, Any], resolver: Resolver[Any]) -> Resolver[Any]:
         """The resolver below a schema that sets a base URI of its own."""
+        from referencing.exceptions import Unresolvable
+
         try:
             return resolver.in_subresource(resource_of(schema, self._draft))
         except (Unresolvable, ValueError, AttributeError):  # an ``id`` that is not a URI changes nothing
@@ -166,6 +177,8 @@ class Gatherer:
         self, schema: Mapping[str, Any], resolver: Resolver[Any]
     ) -> Iterator[tuple[Any, Resolver[Any]]]:
         """What the references of a schema lead to."""
+        from referencing.exceptions import Unresolvable
+
         for keyword in REF_KEYWORDS:
             reference = schema.get(keyword)
             if not isinstance(reference, str):

@@ -1,37 +1,44 @@
 """Which JSON Schema draft a schema is written in, and a resolver for its references.
 
 Nothing is ever fetched: references are looked up in the schema itself and among the drafts' own
-meta-schemas.
+meta-schemas. ``jsonschema`` is imported when the first schema is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
-
-import jsonschema
-from jsonschema.validators import validator_for
-from jsonschema_specifications import REGISTRY as SPECIFICATIONS
-from referencing import Registry, Resource
-from referencing.jsonschema import specification_with
 
 from raif_integrations.errors import SchemaError
 
 if TYPE_CHECKING:
+    from referencing import Registry, Resource
     from referencing._core import Resolver
 
 JsonSchema: TypeAlias = Mapping[str, Any] | bool
 ValidatorClass: TypeAlias = Any
 
-_NEWEST = jsonschema.Draft202012Validator
-_OLDER = (jsonschema.Draft7Validator, jsonschema.Draft6Validator, jsonschema.Draft4Validator)
+
+@cache
+def _drafts() -> tuple[ValidatorClass, ...]:
+    """The drafts that a schema without ``$schema`` may be written in, the newest first."""
+    import jsonschema
+
+    return (
+        jsonschema.Draft202012Validator,
+        jsonschema.Draft7Validator,
+        jsonschema.Draft6Validator,
+        jsonschema.Draft4Validator,
+    )
 
 
 @lru_cache(maxsize=8)
 def _meta_validator(draft: ValidatorClass) -> Any:
     """The validator of a draft's meta-schema, built once."""
-    return draft(draft.META_SCHEMA, registry=SPECIFICATIONS)
+    from jsonschema_specifications import REGISTRY
+
+    return draft(draft.META_SCHEMA, registry=REGISTRY)
 
 
 def draft_of(schema: JsonSchema) -> ValidatorClass:
@@ -50,11 +57,15 @@ def draft_of(schema: JsonSchema) -> ValidatorClass:
     Raises:
         SchemaError: No draft accepts the schema.
     """
-    named = validator_for(schema, default=_NEWEST)
-    for draft in (named, *(other for other in (_NEWEST, *_OLDER) if other is not named)):
+    from jsonschema.exceptions import best_match
+    from jsonschema.validators import validator_for
+
+    drafts = _drafts()
+    named = validator_for(schema, default=drafts[0])
+    for draft in (named, *(other for other in drafts if other is not named)):
         if _meta_validator(draft).is_valid(schema):
             return draft
-    error = jsonschema.exceptions.best_match(_meta_validator(named).iter_errors(schema))
+    error = best_match(_meta_validator(named).iter_errors(schema))
     if error is None:  # pragma: no cover - is_valid and iter_errors agree
         return named
     raise SchemaError(
@@ -70,13 +81,17 @@ def dialect_uri(draft: ValidatorClass) -> str:
 
 def resource_of(schema: Any, draft: ValidatorClass) -> Resource[Any]:
     """Wraps a (sub-)schema for ``referencing``, in the draft of the whole."""
+    from referencing.jsonschema import specification_with
+
     return specification_with(dialect_uri(draft)).create_resource(schema)
 
 
 def registry_of(schema: JsonSchema, draft: ValidatorClass) -> Registry[Any]:
     """A registry that knows the schema (under its own URI and the empty one) and the meta-schemas."""
+    from jsonschema_specifications import REGISTRY
+
     resource = resource_of(schema, draft)
-    registry: Registry[Any] = SPECIFICATIONS.with_resource("", resource)
+    registry: Registry[Any] = REGISTRY.with_resource("", resource)
     identifier = resource.id()
     if identifier:
         registry = registry.with_resource(identifier, resource)

@@ -7,15 +7,11 @@ depend on that. Unknown formats are not checked.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date
+from functools import cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Any
-
-import jsonschema
-
-CHECKER = jsonschema.FormatChecker(formats=())
-"""Checks ``date-time``, ``date``, ``time``, ``duration``, ``email``, ``hostname``, ``ipv4``, ``ipv6``,
-``uri``, ``uri-reference``, ``uuid``, ``json-pointer`` and ``regex``."""
 
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 _TIME = re.compile(
@@ -104,7 +100,7 @@ def _is_regex(value: object) -> bool:
     return True
 
 
-for _name, _check in {
+CHECKS: dict[str, Callable[[object], bool]] = {
     "date-time": is_date_time,
     "date": is_date,
     "time": is_time,
@@ -119,5 +115,16 @@ for _name, _check in {
     "uuid": _whole(_UUID),
     "json-pointer": _whole(_JSON_POINTER),
     "regex": _is_regex,
-}.items():
-    CHECKER.checkers[_name] = (_check, ())
+}
+"""The check of each format; values that are no strings pass."""
+
+
+@cache
+def checker() -> Any:
+    """The format checker of ``jsonschema`` with these checks and no others."""
+    import jsonschema
+
+    made = jsonschema.FormatChecker(formats=())
+    for name, check in CHECKS.items():
+        made.checkers[name] = (check, ())
+    return made

@@ -19,6 +19,10 @@ _MOST_OPTIONAL_COLUMNS = 3
 
 _BREAK = '"\\n"'
 _INDEX = '("0" | [1-9] [0-9]{0,5})'
+_INDEX_OF_PARITY = (
+    "([02468] | [1-9] [0-9]{0,4} [02468])",
+    "([13579] | [1-9] [0-9]{0,4} [13579])",
+)
 
 
 class ArrayRules:
@@ -59,23 +63,31 @@ class ArrayRules:
         rows = self._elements(node, lambda index, element: self._leaves.row(element), first_breaks=True)
         return [*parts, sequence('"=["', rows, '"\\n]"')] if rows else parts
 
-    def _elements(self, node: Array, write: Callable[[int, Node], list[str]], *, first_breaks: bool) -> str:
+    def _elements(
+        self,
+        node: Array,
+        write: Callable[[int, Node], list[str]],
+        *,
+        first_breaks: bool,
+        alternate: bool = False,
+    ) -> str:
         """At least one element; empty if there can be none.
 
         Args:
             node: The array.
             write: Gives the alternatives for the element at an index.
             first_breaks: The first element too stands on a new line.
+            alternate: Elements at even and at odd indices are written differently.
         """
         least = max(node.min_items, 1)
         most = node.max_items
         prefix = node.prefix if most is None else node.prefix[:most]
         body: str | None = ""
         if node.items is not None and (most is None or most > len(prefix)):
-            row = write(len(prefix), node.items)
+            rows = [write(len(prefix) + turn, node.items) for turn in range(2 if alternate else 1)]
             room = None if most is None else most - len(prefix)
             fewest = max(least - len(prefix), 0)
-            body = self._repeated(row, fewest, room, first_breaks or bool(prefix)) if row else None
+            body = self._repeated(rows, fewest, room, first_breaks or bool(prefix)) if all(rows) else None
         for index in range(len(prefix) - 1, -1, -1):
             if body is None and index + 1 < least:
                 return ""
@@ -86,13 +98,37 @@ class ArrayRules:
                 body = f"({body})?"
         return body or ""
 
-    def _repeated(self, row: list[str], least: int, most: int | None, first_breaks: bool) -> str:
-        """Elements of one kind."""
-        element = self._rules.add("element", sequence(_BREAK, alternatives(row)))
+    def _repeated(self, rows: list[list[str]], least: int, most: int | None, first_breaks: bool) -> str:
+        """Elements of one kind.
+
+        Args:
+            rows: How an element is written; two ways take turns.
+            least: Least number of elements.
+            most: Largest number of elements.
+            first_breaks: The first element too stands on a new line.
+        """
+        elements = [self._rules.add("element", sequence(_BREAK, alternatives(row))) for row in rows]
         if first_breaks:
-            return element + _count(least, most)
-        behind = element + _count(max(least - 1, 0), None if most is None else most - 1)
-        return sequence(self._rules.add("element", alternatives(row)), behind if most != 1 else "")
+            return self._in_turn(elements, least, most)
+        behind = self._in_turn(
+            [*elements[1:], elements[0]], max(least - 1, 0), None if most is None else most - 1
+        )
+        return sequence(self._rules.add("element", alternatives(rows[0])), behind if most != 1 else "")
+
+    def _in_turn(self, elements: list[str], least: int, most: int | None) -> str:
+        """A counted repetition of one element, or of two that take turns."""
+        if len(elements) == 1:
+            return elements[0] + _count(least, most)
+        first, second = elements
+        pair = self._rules.add("pair", sequence(first, second))
+        parts = []
+        for rest in (0, 1):
+            fewest = max(-(-(least - rest) // 2), 0)
+            room = None if most is None else (most - rest) // 2
+            if room is None or room >= fewest:
+                pairs = "" if room == 0 else pair + _count(fewest, room)
+                parts.append(sequence(pairs, first if rest else "") or '""')
+        return alternatives(parts)
 
     def _tables(self, prefix: str, node: Array, items: Node) -> list[str]:
         """Tables with every set of columns that the rows may share."""
@@ -130,18 +166,26 @@ class ArrayRules:
         return any(_is_deep(element) or _has_free_text(element) for element in elements)
 
     def _paths(self, prefix: str, node: Array, shape: Shape) -> list[str]:
-        """One path for each line of each element."""
-        path = sequence(prefix, '"["', self.index(), '"]"')
+        """One path for each line of each element.
+
+        Where the order of keys does not tell elements apart, even and odd indices take turns.
+        """
+        by_order = shape.elements_by_order
 
         def element(index: int, below: Node) -> list[str]:
-            return self._units_at(path, below, shape.element(index))
+            digits = self.index() if by_order else self._index_of_parity(index % 2)
+            return self._units_at(sequence(prefix, '"["', digits, '"]"'), below, shape.element(index))
 
-        lines = self._elements(node, element, first_breaks=False)
+        lines = self._elements(node, element, first_breaks=False, alternate=not by_order)
         return [lines] if lines else []
 
     def index(self) -> str:
         """Rule for the digits of an index."""
         return self._rules.add("index", _INDEX)
+
+    def _index_of_parity(self, parity: int) -> str:
+        """Rule for the digits of an even (0) or an odd (1) index."""
+        return self._rules.add("odd_index" if parity else "even_index", _INDEX_OF_PARITY[parity])
 
 
 def _is_deep(node: Node) -> bool:

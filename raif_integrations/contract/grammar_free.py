@@ -14,11 +14,7 @@ from collections.abc import Sequence
 from raif_integrations.contract.automaton import (
     Automaton,
     Edges,
-    TooManyStatesError,
     intersect,
-    inverted,
-    weight,
-    words,
     write,
 )
 from raif_integrations.contract.ebnf import (
@@ -30,17 +26,13 @@ from raif_integrations.contract.ebnf import (
     sequence,
     union,
 )
+from raif_integrations.contract.free_keys import key_language
 from raif_integrations.contract.grammar_arrays import ArrayRules
 from raif_integrations.contract.grammar_leaves import LeafRules
 from raif_integrations.contract.layout import WHITESPACE
-from raif_integrations.contract.regular import NotRegularError, searching
 from raif_integrations.contract.tree import Anything, Array, Node, Object, Union
 
-_MOST_STATES = 200
-_MOST_WIDE_STATES = 24.0
-_SHORT = 6
-_MOST_DECLARED_LETTERS = 12
-"""Declared keys of more letters in all are not kept out of the free ones: each letter costs a state."""
+_MOST_STATES = 10_000
 
 
 def bare_key() -> Automaton:
@@ -59,28 +51,6 @@ def quoted_key() -> Automaton:
     inside = complement(charset("\n\r<>"))
     plain: Edges = ((difference(inside, special), 1), (special, 2))
     return Automaton((plain, plain, ((inside, 2),)), frozenset({0, 2}))
-
-
-def _kept(base: Automaton, wanted: Automaton) -> Automaton:
-    """What is wanted of a language, or all of it where that would be too large."""
-    try:
-        return intersect(base, wanted, limit=_MOST_STATES)
-    except TooManyStatesError:
-        return base
-
-
-def _matching(pattern: str) -> Automaton | None:
-    """The keys that match a pattern, as far as that is worth compiling."""
-    for anchored, longest in ((False, None), (False, _SHORT), (True, _SHORT)):
-        try:
-            found = searching(pattern, anchored=anchored, longest=longest)
-        except NotRegularError:
-            return None
-        except TooManyStatesError:
-            continue
-        if weight(found) <= _MOST_WIDE_STATES:
-            return found
-    return None
 
 
 class FreeRules:
@@ -108,10 +78,10 @@ class FreeRules:
         Returns:
             The name of the rule, or ``None`` if there is no such key.
         """
-        wanted = self._wanted(pattern, declared)
+        wanted = key_language(pattern, tuple(declared))
         parts = []
         for base, hint in ((bare_key(), "key"), (quoted_key(), "quoted_key")):
-            automaton = base if wanted is None else _kept(base, wanted)
+            automaton = base if wanted is None else intersect(base, wanted, limit=_MOST_STATES)
             if not automaton.is_empty:
                 name = self._shared(automaton, hint)
                 parts.append(name if hint == "key" else f'"<<<" {name} ">>>"')
@@ -170,12 +140,3 @@ class FreeRules:
         if automaton not in self._written:
             self._written[automaton] = write(automaton, self._rules, hint)
         return self._written[automaton]
-
-    def _wanted(self, pattern: str | None, declared: Sequence[str]) -> Automaton | None:
-        wanted = None
-        if pattern is not None:
-            wanted = _matching(pattern)
-        if declared and sum(map(len, declared)) <= _MOST_DECLARED_LETTERS:
-            others = inverted(words(declared))
-            wanted = others if wanted is None else intersect(wanted, others, limit=_MOST_STATES)
-        return wanted

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from raif_integrations.contract import grammar_numbers, layout
-from raif_integrations.contract.automaton import write
+from raif_integrations.contract.automaton import Automaton, intersect, write
 from raif_integrations.contract.ebnf import Rules, alternatives, literal, sequence
+from raif_integrations.contract.free_keys import key_language
 from raif_integrations.contract.grammar_constraints import ConstrainedStrings
 from raif_integrations.contract.grammar_strings import StringRules, inline_key
 from raif_integrations.contract.numerals import write_number
 from raif_integrations.contract.tree import Anything, Choice, Node, Object, Scalar, Union
 
 Value = str | int | float | bool
+
+_MOST_STATES = 10_000
 
 
 class LeafRules:
@@ -24,7 +27,7 @@ class LeafRules:
         self._rules = rules
         self._strings = StringRules(rules)
         self._constrained = ConstrainedStrings(rules, self._strings)
-        self._key = ""
+        self._keys: dict[Automaton, str] = {}
 
     def leaf(self, node: Node, *, alone: bool = True) -> list[str]:
         """Alternatives for a scalar behind its key, separator included; empty for other nodes.
@@ -103,9 +106,8 @@ class LeafRules:
                 return []
         body, may_be_empty = separated(self._rules, "inline", pairs, '","') if pairs else ("", True)
         bodies = [body] if body else []
-        cells = self.cell(node.additional) if node.additional is not None else []
-        if cells:
-            free = self._rules.add("free_pair", sequence(self._inline_key(), '"="', alternatives(cells)))
+        free = self._free_pair(node)
+        if free:
             more = f'("," {free})*'
             bodies = [f"{one} {more}" for one in bodies]
             if may_be_empty:
@@ -113,10 +115,21 @@ class LeafRules:
         parts = [f'"{{" {one} "}}"' for one in bodies]
         return [*parts, '"{}"'] if may_be_empty and node.min_properties == 0 else parts
 
-    def _inline_key(self) -> str:
-        if not self._key:
-            self._key = write(inline_key(), self._rules, "inline_key")
-        return self._key
+    def _free_pair(self, node: Object) -> str:
+        """Rule for a free key with its value; empty if there is none."""
+        if node.additional is None:
+            return ""
+        declared = tuple(one.name for one in node.properties)
+        pairs = []
+        for pattern, below in node.patterns or ((node.additional_pattern, node.additional),):
+            wanted = key_language(pattern, declared)
+            keys = inline_key() if wanted is None else intersect(inline_key(), wanted, limit=_MOST_STATES)
+            cells = self.cell(below)
+            if cells and not keys.is_empty:
+                if keys not in self._keys:
+                    self._keys[keys] = write(keys, self._rules, "inline_key")
+                pairs.append(sequence(self._keys[keys], '"="', alternatives(cells)))
+        return self._rules.add("free_pair", alternatives(pairs)) if pairs else ""
 
     def _atom(self, node: Scalar) -> str:
         if node.type == "boolean":

@@ -1,10 +1,9 @@
 """Which element a line belongs to, where a grammar leaves the digits of indices free.
 
 A context-free grammar cannot make an index repeat on each line of an element, nor count elements. A text
-that was generated under one is therefore read by the order of its units: within an element they follow
-``layout``, so a step back starts the next element. A changed index starts one too, where neither the
-element before nor the new one would lack a required key. For a text whose indices are right this gives
-exactly the elements that the indices say.
+that was generated under one is therefore read as it was written: within an element the units follow
+``layout``, so that a step back starts the next element; where the order alone does not tell, even and odd
+indices take turns. For a text whose indices are right this gives exactly the elements that the indices say.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class ElementOrder:
             if isinstance(step, str):
                 together = together and self._written[depth] == step
                 settled.append(step)
-            elif together and self._goes_on(place, depth):
+            elif together and self._goes_on(place, depth, step):
                 settled.append(self._settled[depth])
             else:
                 together = False
@@ -51,17 +50,14 @@ class ElementOrder:
             return place
         return replace(place, path=self._settled, shapes=_shapes_along(place.shapes[0], self._settled))
 
-    def _goes_on(self, place: Place, depth: int) -> bool:
+    def _goes_on(self, place: Place, depth: int, index: int) -> bool:
         """Whether the element at a depth is the one of the line before."""
         before = self._written[depth]
         if not isinstance(before, int):
             return False
-        return _same_element(
-            self._written[depth + 1 :],
-            place.path[depth + 1 :],
-            place.shapes[depth + 1 :],
-            moved=before != place.path[depth],
-        )
+        if not place.shapes[depth].elements_by_order:
+            return before % 2 == index % 2
+        return _follows(self._written[depth + 1 :], place.path[depth + 1 :], place.shapes[depth + 1])
 
 
 def _shapes_along(root: Shape, path: Path) -> tuple[Shape, ...]:
@@ -72,32 +68,22 @@ def _shapes_along(root: Shape, path: Path) -> tuple[Shape, ...]:
     return tuple(shapes)
 
 
-def _same_element(before: Path, here: Path, shapes: tuple[Shape, ...], *, moved: bool) -> bool:
-    """Whether two paths below an element can be of the same one.
+def _follows(before: Path, here: Path, element: Shape) -> bool:
+    """Whether a line can stand behind another in the same element.
 
     Args:
         before: Path of the line before, below the element.
         here: Path of this line, below the element.
-        shapes: Shapes of this line, the element's first.
-        moved: The written index of the element has changed.
+        element: The element.
     """
     if not before or not here:
         return False
     old, new = before[0], here[0]
-    if isinstance(old, int) or isinstance(new, int):
-        return isinstance(old, int) and isinstance(new, int) and not moved
-    shape = shapes[0]
     if old == new:
-        if len(before) < 2 or len(here) < 2:
-            return False
-        if isinstance(before[1], str) and not _same_element(before[1:], here[1:], shapes[1:], moved=False):
-            return False
-        return not moved or any(required for name, required in shape.declared.items() if name != new)
-    if old not in shape.declared or new not in shape.declared:
-        return not moved
-    if _position(shape, new) < _position(shape, old):
+        return len(before) > 1 and len(here) > 1
+    if not (isinstance(old, str) and isinstance(new, str)):
         return False
-    return not moved or any(shape.declared.values())
+    return _position(element, old) < _position(element, new)
 
 
 def _position(shape: Shape, key: str) -> tuple[int, str]:

@@ -28,10 +28,12 @@ Forms:
 There are no ``<raif>`` markers and no final line break.
 
 Indices are advice. A context-free grammar can neither count rows nor make the index of an element repeat
-on each of its lines, so the grammar leaves the digits between ``[`` and ``]`` free, and a reader goes by
-position: a table row appends; a path line (``key[7].a=…``) starts a new element where the order of the
-element's units starts again, or, for an element without a required key, where its index differs from the
-line before (see ``anchored``). Elements are never dropped, reordered or left out because of an index.
+on each of its lines, so a reader of a text that was generated under one goes by position: a table row
+appends; a path line (``key[7].a=…``) starts a new element where the order of the element's units starts
+again. Where that does not tell elements apart, because no key stands on a line of every element, the
+grammar lets even and odd indices take turns, and a change of parity starts a new element. Otherwise the
+digits are free. A text with the right indices is read the same either way, and no element is dropped,
+reordered or left out because of an index.
 """
 
 from __future__ import annotations
@@ -114,6 +116,13 @@ def is_scalar(node: Node) -> bool:
     if isinstance(node, Union):
         return all(is_scalar(option) for option in node.options)
     return isinstance(node, (Scalar, Choice, Anything))
+
+
+def is_single_line(node: Node) -> bool:
+    """Whether every value of the node stands on a line with nothing but its own key behind the path."""
+    if isinstance(node, Union):
+        return all(map(is_single_line, node.options))
+    return isinstance(node, (Scalar, Choice))
 
 
 def ordered(properties: Iterable[Property], definitions: Mapping[str, Node]) -> tuple[Property, ...]:

@@ -40,6 +40,8 @@ def _walk(node: Node, path: str, definitions: Mapping[str, Node], seen: set[int]
     if id(node) in seen:
         return
     seen.add(id(node))
+    if node.limit is not None:
+        yield Limit(path, node.limit)
     if isinstance(node, Reference):
         yield Limit(path, "The schema refers back to itself here, to any depth.")
     elif isinstance(node, Choice):

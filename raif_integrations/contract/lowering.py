@@ -5,13 +5,23 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from raif_integrations.contract.conditions import NOT_AMONG, Conditions
 from raif_integrations.contract.conjunction import Gatherer, Part, Place
 from raif_integrations.contract.constants import constant_nodes, fits, same
 from raif_integrations.contract.dialect import JsonSchema, ValidatorClass, resolver_of
+from raif_integrations.contract.keywords import (
+    IMPLIED_BY,
+    allowed_values,
+    kinds_of,
+    largest,
+    matches,
+    scalar_node,
+    smallest,
+)
 from raif_integrations.contract.tree import (
     Anything,
     Array,
@@ -20,27 +30,10 @@ from raif_integrations.contract.tree import (
     Object,
     Property,
     Reference,
-    Scalar,
     ScalarType,
     Union,
 )
 
-ALL_KINDS = frozenset({"null", "boolean", "object", "array", "number", "string"})
-
-_IMPLIED_BY = {
-    "object": (
-        "properties",
-        "required",
-        "additionalProperties",
-        "patternProperties",
-        "propertyNames",
-        "minProperties",
-        "maxProperties",
-    ),
-    "array": ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"),
-    "string": ("pattern", "minLength", "maxLength", "format"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-}
 _SCALARS: tuple[ScalarType, ...] = ("string", "integer", "number", "boolean")
 
 _MOST_OPTIONS = 16
@@ -67,6 +60,7 @@ class Lowering:
     def __init__(self, schema: JsonSchema, draft: ValidatorClass) -> None:
         self._schema = schema
         self._gatherer = Gatherer(draft)
+        self._conditions = Conditions()
         self._resolver = resolver_of(schema, draft)
         self._tuples_in_items = "prefixItems" not in draft.VALIDATORS
         self._done: dict[tuple[frozenset[tuple[int, bool]], str | None], Node | None] = {}
@@ -104,7 +98,7 @@ class Lowering:
         name = f"definition_{self._count}"
         self._open[key] = name
         try:
-            node = self._expand(place) or self._build(place) if place.groups() else self._build(place)
+            node = self._expand(place) if place.has_groups else self._build(place)
         finally:
             del self._open[key]
         if node is not None and name in self._named:
@@ -115,20 +109,21 @@ class Lowering:
     # Alternatives
 
     def _expand(self, place: Place) -> Node | None:
-        """Lowers each combination of alternatives; ``None`` if they are too many to tell apart."""
-        groups = place.groups()
+        """Lowers each combination of alternatives; the node has a limit if they are too many."""
+        groups = place.groups(self._conditions)
+        limit = self._conditions.limit(part.schema for part in place.parts if not part.plain)
         if math.prod(len(branches) for _, branches in groups) > _MOST_OPTIONS:
+            limit = f"It has more than {_MOST_OPTIONS} combinations of alternatives."
             groups = [group for group in groups if len(group[1]) <= _MOST_OPTIONS][:1]
-            if not groups:
-                return self._lower(place.without_groups())
-        base = place.without_groups().parts
+        base = place.without_groups()
         options: list[Node] = []
         for combination in itertools.product(*(branches for _, branches in groups)):
             members = [(branch, part.resolver) for (part, _), branch in zip(groups, combination, strict=True)]
-            option = self._lower(self._gatherer.gather(members, *base))
+            option = self._lower(self._gatherer.gather(members, *base.parts) if groups else base)
             if option is not None:
                 options.append(option)
-        return self._unite(options, place.description)
+        node = self._unite(options, place.description)
+        return node if node is None or limit is None else replace(node, limit=limit)
 
     def _unite(self, options: list[Node], description: str | None = None) -> Node | None:
         """One node for several alternatives: flat, without doubles, null kept apart."""
@@ -157,14 +152,21 @@ class Lowering:
 
     def _build(self, place: Place) -> Node | None:
         """The node of a place without alternatives."""
-        kinds, explicit = _kinds(place)
-        if place.has("enum", "const"):
-            nodes, nullable = constant_nodes(value for value in _allowed(place) if fits(value, kinds))
+        kinds, explicit = kinds_of(place)
+        if place.has("enum", "const") or (place.has(NOT_AMONG) and kinds <= {"boolean", "null"}):
+            nodes, nullable = constant_nodes(value for value in allowed_values(place) if fits(value, kinds))
             if nullable:
                 nodes.append(Choice(values=(), nullable=True))
             return self._unite(nodes, place.description)
+        node = self._of_kinds(place, kinds, explicit=explicit)
+        if node is not None and place.has(NOT_AMONG):
+            return replace(node, limit="A condition rules out single values among endlessly many.")
+        return node
+
+    def _of_kinds(self, place: Place, kinds: frozenset[str], *, explicit: bool) -> Node | None:
+        """The node of a place that lists no values."""
         if not explicit:
-            implied = [kind for kind, keywords in _IMPLIED_BY.items() if place.has(*keywords)]
+            implied = [kind for kind, keywords in IMPLIED_BY.items() if place.has(*keywords)]
             if not implied:
                 return Anything(nullable=True, description=place.description)
             loose = [self._of_kind(kind, place, loose=True) for kind in implied]
@@ -183,7 +185,7 @@ class Lowering:
             return self._object(place, loose=loose)
         if kind == "array":
             return self._array(place, loose=loose)
-        return _scalar(kind, place, loose=loose)
+        return scalar_node(kind, place, loose=loose)
 
     # Objects
 
@@ -198,21 +200,25 @@ class Lowering:
                 properties.append(Property(name=name, node=node, required=name in required))
             elif name in required:
                 return None
-        patterns = self._patterns(place)
         rest = self._lower(self._unnamed(place))
-        additional, pattern = self._free_keys(place, patterns, rest, bool(properties))
-        most = _smallest(place.values("maxProperties"))
+        patterns = self._patterns(place)
+        sayable = tuple((pattern, node) for pattern, node in patterns if node is not None)
+        additional, pattern = self._free_keys(place, sayable, rest, bool(properties))
+        most = smallest(place.values("maxProperties"))
         return Object(
             properties=tuple(sorted(properties, key=lambda declared: declared.name)),
             additional=additional,
             additional_pattern=pattern,
-            min_properties=_largest(place.values("minProperties")) or 0,
+            min_properties=largest(place.values("minProperties")) or 0,
             max_properties=most,
             declared_order=tuple(declared.name for declared in properties),
-            patterns=patterns,
+            patterns=sayable,
             rest=rest,
             description=place.description,
             loose=loose,
+            limit=None
+            if additional is None
+            else _limit_of_keys(place, patterns or ((pattern, additional),), names, properties),
         )
 
     def _member(self, place: Place, name: str) -> Place | None:
@@ -242,13 +248,15 @@ class Lowering:
         ]
         return self._gatherer.gather(members)
 
-    def _patterns(self, place: Place) -> tuple[tuple[str, Node], ...]:
+    def _patterns(self, place: Place) -> tuple[tuple[str, Node | None], ...]:
+        """What stands under the keys of each pattern; ``None`` forbids them."""
         found: dict[str, list[tuple[Any, Any]]] = {}
         for part in place.parts:
             for pattern, schema in part.schema.get("patternProperties", {}).items():
                 found.setdefault(pattern, []).append((schema, part.resolver))
-        nodes = {pattern: self._lower(self._gatherer.gather(members)) for pattern, members in found.items()}
-        return tuple((pattern, node) for pattern, node in nodes.items() if node is not None)
+        return tuple(
+            (pattern, self._lower(self._gatherer.gather(members))) for pattern, members in found.items()
+        )
 
     def _free_keys(
         self, place: Place, patterns: tuple[tuple[str, Node], ...], rest: Node | None, declares: bool
@@ -275,8 +283,8 @@ class Lowering:
     def _array(self, place: Place, *, loose: bool) -> Array | None:
         listed = [self._listed(part) for part in place.parts]
         length = max((len(prefix) for prefix, _ in listed), default=0)
-        least = _largest(place.values("minItems")) or 0
-        most = _smallest(place.values("maxItems"))
+        least = largest(place.values("minItems")) or 0
+        most = smallest(place.values("maxItems"))
         prefix: list[Node] = []
         items: Node | None = None
         for index in range(length):
@@ -316,6 +324,38 @@ class Lowering:
         return [(schema, part.resolver) for schema in first], others
 
 
+def _limit_of_keys(
+    place: Place,
+    described: Sequence[tuple[str | None, Node | None]],
+    names: Sequence[str],
+    properties: Sequence[Property],
+) -> str | None:
+    """Why a grammar cannot keep what a place says of its free keys, or ``None``."""
+    naming = place.values("propertyNames")
+    sayable = all(
+        names is True or (len(names) == 1 and {"pattern", "enum"} & names.keys()) for names in naming
+    )
+    if not sayable or len(naming) + len(place.values("patternProperties")) > 1 or _is_closed_elsewhere(place):
+        return "Its free keys must satisfy several rules at once."
+    kept = [declared.name for declared in properties]
+    for name in names:
+        if name not in kept and any(pattern is None or matches(pattern, name) for pattern, _ in described):
+            return f"The key {name!r} is forbidden among its free keys."
+    from raif_integrations.contract.free_keys import unsayable_keys  # the automata are rarely needed
+
+    return unsayable_keys(described, tuple(kept))
+
+
+def _is_closed_elsewhere(place: Place) -> bool:
+    """Whether keys that one schema of a place matches by patterns are free keys for another."""
+    if not place.has("patternProperties"):
+        return False
+    return any(
+        "patternProperties" not in part.schema and part.schema.get("additionalProperties", True) is not True
+        for part in place.parts
+    )
+
+
 def _elements(
     listed: list[tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]], index: int | None
 ) -> list[tuple[Any, Any]]:
@@ -327,113 +367,6 @@ def _elements(
         else:
             members.extend(others)
     return members
-
-
-def matches(pattern: str, text: str) -> bool:
-    """Whether an ECMA-262 pattern is found in a text; a pattern Python cannot read matches nothing."""
-    try:
-        return re.search(pattern, text) is not None
-    except re.error:
-        return False
-
-
-def _kinds(place: Place) -> tuple[frozenset[str], bool]:
-    """The JSON types a place allows, and whether the schema says so itself."""
-    kinds = set(ALL_KINDS)
-    explicit = False
-    for declared in place.values("type"):
-        names = (
-            {declared} if isinstance(declared, str) else {name for name in declared if isinstance(name, str)}
-        )
-        if "any" in names:  # draft 3
-            continue
-        explicit = True
-        if "number" in names:
-            names.discard("integer")
-        narrowed = kinds & names
-        if "integer" in names and "number" in kinds:
-            narrowed.add("integer")
-        if "number" in names and "integer" in kinds:
-            narrowed.add("integer")
-        kinds = narrowed
-    return frozenset(kinds), explicit
-
-
-def _allowed(place: Place) -> list[Any]:
-    """The values that every ``enum`` and ``const`` of a place allows."""
-    lists = [list(values) for values in place.values("enum")]
-    lists += [[value] for value in place.values("const")]
-    first, *others = lists
-    return [value for value in first if all(any(same(value, other) for other in more) for more in others)]
-
-
-def _scalar(kind: str, place: Place, *, loose: bool) -> Scalar | None:
-    """A string, integer, number or boolean with its limits; ``None`` if they contradict each other."""
-    if kind == "string":
-        least = _largest(place.values("minLength")) or 0
-        most = _smallest(place.values("maxLength"))
-        if most is not None and least > most:
-            return None
-        return Scalar(
-            type="string",
-            min_length=least,
-            max_length=most,
-            pattern=next(iter(place.values("pattern")), None),
-            format=next(iter(place.values("format")), None),
-            description=place.description,
-            loose=loose,
-        )
-    if kind == "boolean":
-        return Scalar(type="boolean", description=place.description, loose=loose)
-    lower, upper = _bounds(place, integer=kind == "integer")
-    if lower is not None and upper is not None and lower > upper:
-        return None
-    return Scalar(
-        type="integer" if kind == "integer" else "number",
-        minimum=lower,
-        maximum=upper,
-        description=place.description,
-        loose=loose,
-    )
-
-
-def _bounds(place: Place, *, integer: bool) -> tuple[int | float | None, int | float | None]:
-    """Inclusive bounds over all parts."""
-    lowers: list[int | float] = []
-    uppers: list[int | float] = []
-    for part in place.parts:
-        schema = part.schema
-        for bounds, keyword, exclusive, step in (
-            (lowers, "minimum", "exclusiveMinimum", 1),
-            (uppers, "maximum", "exclusiveMaximum", -1),
-        ):
-            bound, beyond = schema.get(keyword), schema.get(exclusive)
-            if isinstance(bound, (int, float)) and _is_number(bound):
-                strict = beyond is True
-                bounds.append(_inclusive(bound, step, strict=strict, integer=integer))
-            if isinstance(beyond, (int, float)) and _is_number(beyond):
-                bounds.append(_inclusive(beyond, step, strict=True, integer=integer))
-    return max(lowers, default=None), min(uppers, default=None)
-
-
-def _inclusive(bound: float, step: int, *, strict: bool, integer: bool) -> int | float:
-    """A bound as an inclusive one; exact for integers, at most one point too wide for numbers."""
-    if not integer:
-        return bound
-    whole = math.ceil(bound) if step > 0 else math.floor(bound)
-    return whole + step if strict and whole == bound else whole
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _largest(values: list[Any]) -> int | None:
-    return max((int(value) for value in values if _is_number(value)), default=None)
-
-
-def _smallest(values: list[Any]) -> int | None:
-    return min((int(value) for value in values if _is_number(value)), default=None)
 
 
 def _distinct(nodes: list[Node]) -> list[Node]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from raif_integrations.contract.ambiguity import ambiguous_texts
 from raif_integrations.contract.dialect import JsonSchema, ValidatorClass, draft_of
 from raif_integrations.contract.limits import limits_of
 from raif_integrations.contract.lowering import Lowering, TooLargeError
@@ -33,12 +36,9 @@ def lower(schema: JsonSchema, draft: ValidatorClass | None = None) -> Tree:
     if node is None:
         return _refused("No value satisfies the schema.")
     root, envelope = _rooted(node, lowering.definitions)
-    return Tree(
-        root=root,
-        definitions=lowering.definitions,
-        envelope=envelope,
-        limits=limits_of(root, lowering.definitions),
-    )
+    tree = Tree(root=root, definitions=lowering.definitions, envelope=envelope)
+    limits = (*limits_of(root, lowering.definitions), *ambiguous_texts(tree))
+    return replace(tree, limits=tuple(dict.fromkeys(limits)))
 
 
 def _refused(reason: str) -> Tree:

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from raif_integrations.contract.constants import kind_of
-from raif_integrations.contract.layout import WHITESPACE, placement
-from raif_integrations.contract.lowering import matches
+from raif_integrations.contract.keywords import matches
+from raif_integrations.contract.layout import WHITESPACE, is_single_line, placement
 from raif_integrations.contract.tree import (
     Anything,
     Array,
@@ -66,7 +66,7 @@ class Shape:
         self.choices = tuple(node for node in flat if isinstance(node, Choice))
         self.scalars = tuple(node for node in flat if isinstance(node, Scalar))
         for node in flat:
-            self.kinds |= _kinds(node)
+            self.kinds |= kinds_of_node(node)
 
     @cached_property
     def declared(self) -> dict[str, bool]:
@@ -114,13 +114,15 @@ class Shape:
         return bool(self.kinds & STRING) and self.words is None
 
     def child(self, key: str) -> Shape:
-        """The shape under a key; undeclared and forbidden keys may hold anything."""
+        """The shape under a key; undeclared and forbidden keys may hold anything.
+
+        What an alternative does not describe says nothing of a key that another one describes.
+        """
         shape = self._children.get(key)
         if shape is not None:
             return shape
-        nodes: list[Node] = []
-        for node in self.objects:
-            nodes.extend(_under(node, key))
+        nodes = [below for node in self.objects for below in _under(node, key)]
+        nodes = [below for below in nodes if not isinstance(below, Anything)] or nodes
         shape = self._book.shape(nodes) if nodes else self._book.anything
         if key in self.declared:
             self._children[key] = shape
@@ -145,6 +147,24 @@ class Shape:
     @cached_property
     def _longest_prefix(self) -> int:
         return max((len(node.prefix) for node in self.arrays), default=0)
+
+    @cached_property
+    def elements_by_order(self) -> bool:
+        """The order of keys tells the elements of the array here apart (see ``layout``).
+
+        It does where some key stands on one line of every element: a later element comes back to it, or
+        to a key before it. Elements on one line of their own need no telling apart.
+        """
+        element = self.element(0)
+        if self._longest_prefix or element.arrays or not element.objects or element.kinds == EVERY_KIND:
+            return False
+        if any(node.additional is not None for node in element.objects):
+            return False
+        single = [
+            {one.name for one in node.properties if one.required and is_single_line(one.node)}
+            for node in element.objects
+        ]
+        return bool(frozenset.intersection(*map(frozenset, single)))
 
     @cached_property
     def placements(self) -> dict[str, int]:
@@ -200,7 +220,7 @@ class Shapes:
         return flat
 
 
-def _kinds(node: Node) -> int:
+def kinds_of_node(node: Node) -> int:
     """The JSON types one node allows."""
     if node.loose or isinstance(node, Anything):
         return EVERY_KIND

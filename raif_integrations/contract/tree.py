@@ -24,11 +24,14 @@ class _Node:
         description: The schema's ``description``, for the described cue.
         loose: The schema only implies the type (``properties`` without ``type``): values of other types
             are valid too. They are read and encoded, but never generated.
+        limit: Why no grammar can keep what the schema says here, beyond what the tree says; ``None`` if
+            the tree says it all.
     """
 
     nullable: bool = False
     description: str | None = None
     loose: bool = False
+    limit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -110,15 +110,17 @@ class Units:
                 raise
             self._collect(leaf.rest, place)
             return
-        self._put(place, value)
-        if leaf.tag is None and isinstance(value, str):
+        if self._put(place, value) and leaf.tag is None and isinstance(value, str):
             self._watch_quotes(place.path, leaf.rest, shape)
 
-    def _put(self, place: Place, value: Any) -> None:
+    def _put(self, place: Place, value: Any) -> bool:
+        """Puts a value at its place; false if the same value stood there already."""
         if not self.assembly.put(place, value):
             self._findings.note("repeated_field_ignored", path_text(place.path), place.path)
-        elif self._emitter is not None and not self.growth.end(value):
+            return False
+        if self._emitter is not None and not self.growth.end(value):
             self._emitter.leaf(place.path, place.shapes, value)
+        return True
 
     def _collect(self, text: str, place: Place) -> None:
         """One element of a list where a list is expected; lists may be written with repeated keys.
@@ -147,8 +149,15 @@ class Units:
         self._table = Table(place, leaf.key, leaf.rest, note, constrained=self._constrained)
 
     def cells_of(self, line: str) -> str | None:
-        """The cells of a line if it is a row of the open table."""
-        return self._table.cells_of(line) if self._table is not None else None
+        """The cells of a line if it is a row of the open table.
+
+        Under a grammar, a table ends where anything else follows: a later line whose path differs in its
+        indices only belongs to another element.
+        """
+        table = self._table
+        if table is None or (self._constrained and self.last is not table.place):
+            return None
+        return table.cells_of(line)
 
     def row(self, cells: str) -> None:
         """Reads a row of the open table."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from typing import Any
-
-import jsonschema
-from referencing.exceptions import Unresolvable
+from typing import TYPE_CHECKING, Any
 
 from raif_integrations.contract.dialect import JsonSchema, ValidatorClass, registry_of
-from raif_integrations.contract.formats import CHECKER
+from raif_integrations.contract.formats import CHECKS, checker
 from raif_integrations.contract.report import FieldError
 from raif_integrations.errors import SchemaError
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 _LONGEST_EXCERPT = 80
 _MOST_ERRORS = 50
@@ -49,7 +49,7 @@ class SchemaValidator:
                 self._slow = self._draft(
                     self._schema,
                     registry=registry_of(self._schema, self._draft),
-                    format_checker=CHECKER,
+                    format_checker=checker(),
                 )
         verdict = self._verdict(value)
         if verdict:
@@ -72,6 +72,8 @@ class SchemaValidator:
             return None
 
     def _explained(self, value: Any) -> tuple[FieldError, ...]:
+        from referencing.exceptions import Unresolvable
+
         found: dict[FieldError, None] = {}
         try:
             for error in self._slow.iter_errors(value):
@@ -96,9 +98,8 @@ def _compiled(schema: JsonSchema, draft: ValidatorClass) -> Any:
     compiler = getattr(jsonschema_rs, draft.__name__, None)
     if compiler is None:  # draft 3
         return None
-    formats = {name: check for name, (check, _) in CHECKER.checkers.items()}
     try:
-        return compiler(schema, validate_formats=True, formats=formats, retriever=_retrieve_nothing)
+        return compiler(schema, validate_formats=True, formats=CHECKS, retriever=_retrieve_nothing)
     except (ValueError, jsonschema_rs.ReferencingError):
         return None
 
@@ -136,7 +137,7 @@ def excerpt_of(value: Any) -> str:
     return text if len(text) <= _LONGEST_EXCERPT else text[: _LONGEST_EXCERPT - 1] + "…"
 
 
-def _report(error: jsonschema.ValidationError) -> Iterator[FieldError]:
+def _report(error: ValidationError) -> Iterator[FieldError]:
     """A validation error as field errors.
 
     A missing key is reported under its own path; of several alternatives, the one that fits best is
@@ -165,9 +166,9 @@ def _report(error: jsonschema.ValidationError) -> Iterator[FieldError]:
     yield FieldError(path_text(path), rule, message, excerpt_of(value))
 
 
-def _nearest(context: list[jsonschema.ValidationError]) -> list[jsonschema.ValidationError]:
+def _nearest(context: list[ValidationError]) -> list[ValidationError]:
     """The errors of the alternative that fits best; none if no alternative is of the value's type."""
-    branches: dict[Any, list[jsonschema.ValidationError]] = {}
+    branches: dict[Any, list[ValidationError]] = {}
     for error in context:
         branches.setdefault(error.relative_schema_path[0], []).append(error)
     near = [
@@ -182,6 +183,6 @@ def _nearest(context: list[jsonschema.ValidationError]) -> list[jsonschema.Valid
     return min(near, key=lambda errors: (_tag_errors(errors), len(errors)))
 
 
-def _tag_errors(errors: list[jsonschema.ValidationError]) -> int:
+def _tag_errors(errors: list[ValidationError]) -> int:
     """Errors that speak against an alternative as a whole: a fixed value that differs."""
     return sum(error.validator in ("const", "enum") for error in errors)

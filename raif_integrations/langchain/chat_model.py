@@ -194,7 +194,7 @@ class ChatRaifVLLM(ChatSettings):
             TypeError: The schema is an Enum or has no JSON Schema.
             ConfigurationError: The schema is missing, or ``method`` is unknown or cannot carry it.
         """
-        # Pydantic builds the parsers' classes when the module is loaded, which costs more than most of the rest.
+        # Here, because Pydantic builds the parsers' classes when their module is loaded: import time.
         from raif_integrations.langchain.structured import RawStructuredOutputParser, StructuredOutputParser
 
         shape = JSON_OBJECT if schema is None and method == "json_mode" else output_shape(schema)

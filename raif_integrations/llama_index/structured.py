@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import aclosing, closing
+from copy import copy
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -42,7 +43,8 @@ _OWN_MODES = (PydanticProgramMode.DEFAULT, PydanticProgramMode.FUNCTION)
 class StructuredOutput(FunctionCallingLLM):
     """The structured methods of an LLM whose ``chat`` understands ``response_format``.
 
-    A ``pydantic_program_mode`` other than ``DEFAULT`` or ``FUNCTION`` is honoured with core's programs.
+    A ``pydantic_program_mode`` other than ``DEFAULT`` or ``FUNCTION`` is honoured with core's programs;
+    in mode ``LLM`` the text that core's parser reads is bound to fit the class.
     """
 
     def structured_predict(
@@ -68,7 +70,8 @@ class StructuredOutput(FunctionCallingLLM):
         """
         if self.pydantic_program_mode not in _OWN_MODES:
             core: Any = super()
-            return cast(ModelT, core.structured_predict(output_cls, prompt, llm_kwargs, **prompt_args))
+            prompt, kwargs = self._for_core(output_cls, prompt, llm_kwargs)
+            return cast(ModelT, core.structured_predict(output_cls, prompt, kwargs, **prompt_args))
         self._announce(output_cls, prompt, prompt_args)
         messages, kwargs = self._ask_for(output_cls, prompt, llm_kwargs, prompt_args)
         return _finished(output_cls, self.chat(messages, **kwargs))
@@ -83,7 +86,8 @@ class StructuredOutput(FunctionCallingLLM):
         """:meth:`structured_predict` without blocking the event loop."""
         if self.pydantic_program_mode not in _OWN_MODES:
             core: Any = super()
-            return cast(ModelT, await core.astructured_predict(output_cls, prompt, llm_kwargs, **prompt_args))
+            prompt, kwargs = self._for_core(output_cls, prompt, llm_kwargs)
+            return cast(ModelT, await core.astructured_predict(output_cls, prompt, kwargs, **prompt_args))
         self._announce(output_cls, prompt, prompt_args)
         messages, kwargs = self._ask_for(output_cls, prompt, llm_kwargs, prompt_args)
         return _finished(output_cls, await self.achat(messages, **kwargs))
@@ -98,7 +102,8 @@ class StructuredOutput(FunctionCallingLLM):
         """Yields the growing object, last an instance of ``output_cls``; core's public method adds events."""
         if self.pydantic_program_mode not in _OWN_MODES:
             core: Any = super()
-            yield from core._structured_stream_call(output_cls, prompt, llm_kwargs, **prompt_args)
+            prompt, kwargs = self._for_core(output_cls, prompt, llm_kwargs)
+            yield from core._structured_stream_call(output_cls, prompt, kwargs, **prompt_args)
             return
         messages, kwargs = self._ask_for(output_cls, prompt, llm_kwargs, prompt_args)
         growth = _Growth(output_cls)
@@ -116,9 +121,10 @@ class StructuredOutput(FunctionCallingLLM):
         """:meth:`_structured_stream_call` without blocking the event loop."""
         if self.pydantic_program_mode not in _OWN_MODES:
             core: Any = super()
+            prompt, kwargs = self._for_core(output_cls, prompt, llm_kwargs)
             return cast(
                 AsyncGenerator[ModelT | FlexibleModel, None],
-                await core._structured_astream_call(output_cls, prompt, llm_kwargs, **prompt_args),
+                await core._structured_astream_call(output_cls, prompt, kwargs, **prompt_args),
             )
         messages, kwargs = self._ask_for(output_cls, prompt, llm_kwargs, prompt_args)
         responses = await self.astream_chat(messages, **kwargs)
@@ -131,6 +137,17 @@ class StructuredOutput(FunctionCallingLLM):
                         yield item
 
         return grow()
+
+    def _for_core(
+        self, output_cls: type[BaseModel], prompt: BasePromptTemplate, llm_kwargs: dict[str, Any] | None
+    ) -> tuple[BasePromptTemplate, dict[str, Any] | None]:
+        """Prompt and arguments for core's program of the mode in force.
+
+        The prompt is a copy, because core's text program leaves its output parser in it.
+        """
+        if self.pydantic_program_mode is not PydanticProgramMode.LLM:
+            return prompt, llm_kwargs
+        return copy(prompt), {"response_format": output_format(output_cls), **(llm_kwargs or {})}
 
     def _announce(
         self, output_cls: type[BaseModel], prompt: BasePromptTemplate, prompt_args: dict[str, Any]

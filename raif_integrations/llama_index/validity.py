@@ -45,8 +45,7 @@ def check_turn(result: TurnResult) -> None:
             summary = "The reply was cut off before the value was complete."
         else:
             summary = f"The reply does not fit the schema: {_joined(output.errors)}."
-        text = result.report.text or result.text
-        raise _error(summary, text=text, errors=output.errors, truncated=output.truncated)
+        raise _error(summary, text=result.report.text, errors=output.errors, truncated=output.truncated)
 
 
 def to_instance(output_class: type[ModelT], value: Any, *, text: str) -> ModelT:

@@ -12,7 +12,7 @@ from raif_integrations.contract import ebnf
 from raif_integrations.contract.automaton import inverted, words, write
 from raif_integrations.contract.contract import OutputContract
 from raif_integrations.contract.ebnf import Rules
-from raif_integrations.contract.formats import CHECKER
+from raif_integrations.contract.formats import checker
 from raif_integrations.contract.grammar_formats import FORMATS
 from raif_integrations.contract.grammar_numbers import integer, number
 from raif_integrations.contract.regular import NotRegularError, searching
@@ -72,7 +72,7 @@ def test_formats_agree_with_the_validator(name: str) -> None:
     walker = Walker(rules.text(start), seed=1)
     for number_of in range(300):
         text = walker.sentence(number_of)
-        assert CHECKER.conforms(text, name), text
+        assert checker().conforms(text, name), text
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_formats_agree_with_the_validator(name: str) -> None:
     ],
 )
 def test_formats_take_what_is_usual(name: str, text: str) -> None:
-    assert CHECKER.conforms(text, name)
+    assert checker().conforms(text, name)
     assert searching(FORMATS[name]).accepts(text)
 
 

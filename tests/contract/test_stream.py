@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from raif_integrations.contract import OutputContract
@@ -95,6 +95,8 @@ SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=list(
     st.booleans(),
     st.sampled_from(["auto", "json"]),
 )
+@example("city='a'\ncity='a'", [], "stop", False, "auto")
+@example("city='a'\ncount=1\ncity='a'", [3, 9], "stop", False, "auto")
 def test_any_text_in_any_pieces_is_the_one_shot_decode(
     text: str, cuts: list[int], reason: str | None, constrained: bool, wire: Any
 ) -> None:

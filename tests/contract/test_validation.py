@@ -10,7 +10,7 @@ import pytest
 
 from raif_integrations.contract import OutputContract
 from raif_integrations.contract.dialect import draft_of
-from raif_integrations.contract.formats import CHECKER
+from raif_integrations.contract.formats import checker
 from raif_integrations.contract.numerals import dump_json, parse_number, write_number
 from raif_integrations.contract.validation import SchemaValidator
 
@@ -65,7 +65,7 @@ def test_formats(name: str) -> None:
     validator = SchemaValidator(schema, draft_of(schema))
     assert [text for text in VALID[name] if validator.errors(text)] == []
     assert [text for text in INVALID.get(name, []) if not validator.errors(text)] == []
-    assert CHECKER.conforms(5, name)
+    assert checker().conforms(5, name)
 
 
 @pytest.mark.usefixtures("validator_kind")

@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import after_model
 from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
+from langchain_core.messages import ToolMessage
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from raif_integrations.conversation.routing import REPLY
 from raif_integrations.engines.base import Request
 from raif_integrations.langchain import ChatRaifVLLM
-from tests.langchain.chats import get_weather, now
-from tests.support.scripted_engine import ScriptedEngine
+from tests.langchain.chats import chat, get_weather, now
+from tests.support.scripted_engine import Reply, ScriptedEngine
 
 
 class Report(BaseModel):
@@ -136,3 +138,26 @@ def test_the_response_of_a_provider_is_json_text():
     agent = create_agent(_model("gpt-4o"), tools=[], response_format=Report)
     state = agent.invoke({"messages": [("human", "Report.")]})
     assert json.loads(state["messages"][-1].content) == {"city": "Oslo", "degrees": 3}
+
+
+@after_model(can_jump_to=["model"])
+def ask_again(state, runtime):
+    """The middleware that docs/langchain.md shows."""
+    last = state["messages"][-1]
+    if not last.invalid_tool_calls or last.tool_calls:
+        return None
+    told = [
+        ToolMessage(call["error"], tool_call_id=call["id"], status="error")
+        for call in last.invalid_tool_calls
+    ]
+    return {"messages": told, "jump_to": "model"}
+
+
+def test_a_middleware_lets_the_model_try_again_after_an_invalid_call():
+    cut_off = Reply("city=Os", finish_reason="length")
+    replies = ["get_weather", cut_off, "get_weather", "city=Oslo\ndays=1", "reply", "Cold."]
+    agent = create_agent(chat(replies), tools=[get_weather, now], middleware=[ask_again])
+    messages = agent.invoke({"messages": [("human", "How is the weather in Oslo?")]})["messages"]
+    assert [message.type for message in messages] == ["human", "ai", "tool", "ai", "tool", "ai"]
+    assert "max_tokens" in messages[2].text
+    assert (messages[-2].text, messages[-1].text) == ("Oslo 1", "Cold.")

@@ -1,4 +1,4 @@
-"""``examples/extraction.py`` on a scripted engine: what a run leaves behind, and where the next one goes on."""
+"""``examples/extraction.py`` on a scripted engine: what a run leaves, and where the next goes on."""
 
 from __future__ import annotations
 

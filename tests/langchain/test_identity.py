@@ -184,7 +184,7 @@ def test_the_profile_says_what_agents_want_to_know():
     assert profile["image_inputs"] is False
 
 
-def test_making_a_model_loads_neither_engine_nor_client():
+def test_making_a_model_loads_neither_engine_nor_client_nor_contracts():
     import subprocess
     import sys
 
@@ -192,7 +192,8 @@ def test_making_a_model_loads_neither_engine_nor_client():
         "import sys\n"
         "from raif_integrations import ChatRaifVLLM\n"
         "ChatRaifVLLM(model='m'); ChatRaifVLLM(base_url='http://127.0.0.1:9/v1')\n"
-        "print(sorted({'vllm', 'torch', 'openai', 'transformers'} & set(sys.modules)))\n"
+        "heavy = {'vllm', 'torch', 'openai', 'transformers', 'jsonschema', 'raif'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -139,7 +139,9 @@ async def a_malformed_call_in_the_history_is_shown_and_the_talk_goes_on() -> Non
     for past in [
         AIMessage("", additional_kwargs=raw),
         *(
-            AIMessage("", invalid_tool_calls=[{"id": "c1", "name": "get_weather", "args": one, "error": "no"}])
+            AIMessage(
+                "", invalid_tool_calls=[{"id": "c1", "name": "get_weather", "args": one, "error": "no"}]
+            )
             for one in broken
         ),
     ]:

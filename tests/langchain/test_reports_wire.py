@@ -1,4 +1,4 @@
-"""Reports about what goes over the wire and comes back, a row each, against a server that only repeats itself.
+"""Reports about what goes over the wire and comes back, a row each, against a stub server.
 
 The issues are of langchain-ai/langchain unless another repository is named; the rest of the table is in
 ``test_reports.py``.

@@ -165,13 +165,27 @@ async def test_a_property_graph_is_extracted(strict: bool) -> None:
     assert {entity.name for entity in node.metadata["nodes"]} == {"Ada", "Acme", "Grace", "Navy"}
 
 
-def test_a_text_completion_program_reads_json_from_a_chat() -> None:
-    llm, engine = model([GOOD.model_dump_json()])
-    program = LLMTextCompletionProgram.from_defaults(
+def text_program(llm: RaifVLLM) -> LLMTextCompletionProgram[Strict]:
+    return LLMTextCompletionProgram.from_defaults(
         output_parser=PydanticOutputParser(output_cls=Strict), prompt_template_str="Read {text}", llm=llm
     )
-    assert program(text="x") == GOOD
+
+
+def test_a_text_completion_program_reads_json_from_a_chat() -> None:
+    llm, engine = model([GOOD.model_dump_json()])
+    assert text_program(llm)(text="x") == GOOD
     assert engine.last_request.constraint is None
+
+
+async def test_a_text_completion_program_takes_a_response_format() -> None:
+    llm, engine = model([written(GOOD)] * 4)
+    program = text_program(llm)
+    bound: dict[str, Any] = {"response_format": Strict}
+    assert program(text="x", llm_kwargs=bound) == GOOD
+    assert await program.acall(text="x", llm_kwargs=bound) == GOOD
+    assert list(program.stream_call(text="x", llm_kwargs=bound))[-1] == GOOD
+    assert [item async for item in await program.astream_call(text="x", llm_kwargs=bound)][-1] == GOOD
+    assert all(request.constraint is not None for request in engine.requests)
 
 
 def test_refine_filters_structured_answers() -> None:

@@ -130,7 +130,7 @@ BROKEN = InvalidToolCall(
             r"a\.b: is missing.*'x=1'",
         ),
         (
-            turn(text="a", output=Decoded(value={}, ok=False, truncated=True)),
+            turn(report=RaifReport(text="a"), output=Decoded(value={}, ok=False, truncated=True)),
             TruncatedOutputError,
             r"cut off.*'a'",
         ),

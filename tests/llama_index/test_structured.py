@@ -15,7 +15,7 @@ from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
 from llama_index.core.types import PydanticProgramMode
 from pydantic import BaseModel
 
-from raif_integrations.engines.base import Usage
+from raif_integrations.engines.base import GrammarConstraint, Usage
 from raif_integrations.errors import ConfigurationError, EngineDiedError, OutputError, TruncatedOutputError
 from raif_integrations.llama_index import RaifVLLM
 from tests.llama_index.shapes import ALBUM, GOOD, SHAPES, Album, Aliased, Single, Strict, written
@@ -199,16 +199,27 @@ async def test_the_output_class_must_be_a_pydantic_class(method: str) -> None:
         await predict(method, dict, [])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("method", METHODS[:2])
-async def test_another_program_mode_is_honoured(method: str) -> None:
+@pytest.mark.parametrize("method", METHODS)
+async def test_in_mode_llm_cores_parser_reads_text_that_is_bound_to_fit(method: str) -> None:
     objects, engine = await predict(
-        method,
-        Strict,
-        ['Here: {"names": ["Ada", "Grace"], "count": 2}'],
-        pydantic_program_mode=PydanticProgramMode.LLM,
+        method, Strict, [written(GOOD)], pydantic_program_mode=PydanticProgramMode.LLM
     )
-    assert objects == [GOOD]
-    assert engine.last_request.constraint is None
+    assert objects[-1] == GOOD
+    assert "JSON schema to follow" in str(engine.last_request.messages)
+    assert isinstance(engine.last_request.constraint, GrammarConstraint)
+    assert PROMPT.output_parser is None
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_in_mode_llm_what_does_not_fit_is_an_error(method: str) -> None:
+    with pytest.raises(OutputError, match="count"):
+        await predict(
+            method,
+            Strict,
+            ["names=[\nAda\n]\ncount=two"],
+            pydantic_program_mode=PydanticProgramMode.LLM,
+            repair_attempts=0,
+        )
 
 
 def test_missing_fields_are_asked_for_again() -> None:

@@ -69,7 +69,9 @@ async def test_a_value_that_a_server_took_for_reasoning_is_found(take: Callable[
 
 
 @every_way
-async def test_plan_and_arguments_that_a_server_took_for_reasoning_are_found(take: Callable[..., Any]) -> None:
+async def test_plan_and_arguments_that_a_server_took_for_reasoning_are_found(
+    take: Callable[..., Any],
+) -> None:
     replies = [Reply("", reasoning="get_weather"), Reply("\n", reasoning="city=Oslo")]
     result = await take(replies, ask(tools=TOOLS))
     assert [(call.name, call.arguments) for call in result.tool_calls] == [("get_weather", {"city": "Oslo"})]

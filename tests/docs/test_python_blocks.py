@@ -1,4 +1,4 @@
-"""Every Python block of the README runs as it stands, and prints what it says.
+"""Every Python block of the README and of docs/ runs as it stands, and prints what it says.
 
 Two things differ from a reader's machine, and nothing else: the engine is the one of the test session,
 and the server's port is the one of the test server.
@@ -20,8 +20,13 @@ from tests.support.server_process import ServerProcess
 
 pytestmark = pytest.mark.real
 
-README = ROOT / "README.md"
-PORT_IN_README = "http://localhost:8000/v1"
+RUN = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [
+    pytest.param(page, block, id=f"{page.name}-line-{block.line}")
+    for page in RUN
+    for block in blocks(page, "python")
+]
+PORT_IN_PAGES = "http://localhost:8000/v1"
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +35,8 @@ def reader(
     vllm_server: ServerProcess,
     model_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[dict[str, Any]]:
-    """A reader's session: what a block defines, the next one can use."""
+) -> Iterator[dict[Path, dict[str, Any]]]:
+    """A reader's session for each page: what a block defines, the next one can use."""
     home = tmp_path_factory.mktemp("home")
     cache = home / ".cache" / "raif-integrations"
     cache.mkdir(parents=True)
@@ -49,20 +54,22 @@ def reader(
         patch.setenv("HOME", str(home))
         patch.setenv("VLLM_API_KEY", vllm_server.api_key or "")
         patch.setattr(EmbeddedEngine, "shared", shared)
-        module = ModuleType("readme")
-        patch.setitem(sys.modules, module.__name__, module)
-        yield vars(module)
+        modules = {page: ModuleType(f"page_{page.stem}") for page in RUN}
+        for module in modules.values():
+            patch.setitem(sys.modules, module.__name__, module)
+        yield {page: vars(module) for page, module in modules.items()}
 
 
-@pytest.mark.parametrize("block", blocks(README, "python"), ids=lambda block: f"line-{block.line}")
+@pytest.mark.parametrize(("page", "block"), BLOCKS)
 def test_block_runs_and_prints_what_it_says(
+    page: Path,
     block: Block,
-    reader: dict[str, Any],
+    reader: dict[Path, dict[str, Any]],
     vllm_server: ServerProcess,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code = block.code.replace(PORT_IN_README, vllm_server.base_url)
-    exec(compile(code, f"README.md:{block.line}", "exec", dont_inherit=True), reader)
+    code = block.code.replace(PORT_IN_PAGES, vllm_server.base_url)
+    exec(compile(code, f"{page.name}:{block.line}", "exec", dont_inherit=True), reader[page])
     printed = capsys.readouterr().out.splitlines()
     if block.prints:
         assert printed == block.prints
