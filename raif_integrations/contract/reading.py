@@ -218,7 +218,7 @@ def read_inline_object(text: str, shape: Shape, note: Note) -> dict[str, Any] | 
     """``{a=1,b=two}``; ``None`` if the text has not that form.
 
     Raises:
-        MisreadError: A value does not fit its place.
+        MisreadError: A value does not fit its place, or a key is there twice where no text may stand.
     """
     pairs = _pairs(text[1:-1], shape, note)
     if pairs is None:
@@ -226,7 +226,9 @@ def read_inline_object(text: str, shape: Shape, note: Note) -> dict[str, Any] | 
     found: dict[str, Any] = {}
     for key, written in pairs:
         if key in found:
-            return None
+            if shape.kinds & STRING:
+                return None
+            raise MisreadError(f"the key {key!r} is written twice in one object", "syntax")
         below = shape.child(key)
         if unquoted(written) is not None and below.is_free_text:
             note(DOUBTFUL_QUOTES, written)

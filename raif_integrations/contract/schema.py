@@ -38,7 +38,14 @@ def lower(schema: JsonSchema, draft: ValidatorClass | None = None) -> Tree:
     root, envelope = _rooted(node, lowering.definitions)
     tree = Tree(root=root, definitions=lowering.definitions, envelope=envelope)
     limits = (*limits_of(root, lowering.definitions), *ambiguous_texts(tree))
+    if envelope is not None:
+        limits = tuple(Limit(_without(limit.path, envelope), limit.reason) for limit in limits)
     return replace(tree, limits=tuple(dict.fromkeys(limits)))
+
+
+def _without(path: str, envelope: str) -> str:
+    """The path of a field in the schema, which knows of no envelope."""
+    return path.removeprefix(envelope).removeprefix(".")
 
 
 def _refused(reason: str) -> Tree:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from raif_integrations.contract.layout import CLOSE, OPEN
+from raif_integrations.contract.layout import CLOSE, OPEN, is_writable_key, path_key
 from raif_integrations.contract.paths import Place
 from raif_integrations.contract.reading import MisreadError, Note, is_wrapped, read_text, split_top, unquoted
 from raif_integrations.contract.shape import NUMBER as NUMBERS
@@ -36,7 +36,7 @@ class Table:
     """
 
     def __init__(self, place: Place, key: str, header: str, note: Note, *, constrained: bool) -> None:
-        self._row = re.compile(_free_digits(key) + _ROW_INDEX) if constrained else None
+        self._row = re.compile(_any_row(place)) if constrained else None
         self.place = place
         self.key = key
         self.rows: list[Any] | None = None
@@ -119,6 +119,18 @@ def _read_cell(cell: str, shape: Shape, note: Note) -> Any:
     return read_text(cell, shape, note)
 
 
-def _free_digits(key: str) -> str:
-    """A pattern for a written key with any digits in its indices."""
-    return re.sub(r"\\\[[0-9]+\\\]", lambda _: r"\[[0-9]+\]", re.escape(key))
+def _any_row(place: Place) -> str:
+    """A pattern for the start of the rows of a table that was generated under a grammar.
+
+    The digits of its indices are free; where even and odd ones take turns, they stay even or odd.
+    """
+    prefix = ""
+    for step, shape in zip(place.path, place.shapes, strict=False):
+        if isinstance(step, str):
+            key = path_key(step) if is_writable_key(step) else step
+            prefix += re.escape(f".{key}" if prefix else key)
+        elif shape.elements_by_order:
+            prefix += r"\[[0-9]+\]"
+        else:
+            prefix += rf"\[[0-9]*[{'13579' if step % 2 else '02468'}]\]"
+    return prefix + _ROW_INDEX

@@ -30,3 +30,14 @@ def test_importing_it_loads_no_framework_and_no_network() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_importing_it_does_not_import_the_validator() -> None:
+    code = (
+        "import sys; import raif_integrations.contract;"
+        "print([name for name in ('jsonschema', 'referencing', 'jsonschema_rs') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"

@@ -239,9 +239,10 @@ def test_raif_on_demand_names_the_field_that_forbids_it() -> None:
         OutputContract.from_json_schema(schema, wire="raif")
 
 
-def test_many_alternatives_are_read_by_their_common_part() -> None:
+def test_alternatives_that_are_too_many_travel_as_json() -> None:
     branches = [{"properties": {f"k{index}": {"type": "integer"}}} for index in range(60)]
     contract = OutputContract.from_json_schema(
         {"type": "object", "anyOf": branches, "allOf": [{"anyOf": branches}]}
     )
-    assert contract.decode("k1=5").value == {"k1": 5}
+    assert contract.wire == "json"
+    assert contract.decode('{"k1": 5}').value == {"k1": 5}
