@@ -24,7 +24,7 @@ _SECRET_ENGINE_ARGUMENTS = frozenset({"hf_token"})
 class ModelSettings(ModelFields, StructuredOutput):
     """A model object's settings and identity; :class:`RaifVLLM` adds what it does."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     api_key: SecretStr | None = Field(default=None, repr=False, exclude=True)
     """The server's key; read from ``VLLM_API_KEY`` if not given. Never serialised."""

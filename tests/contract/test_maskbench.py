@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.ebnf_walk import Walker
+from benchmarks.structure import structural
 from raif_integrations.contract import OutputContract
 from tests.contract.strategies import identical
 
@@ -93,6 +95,22 @@ def test_streams_give_the_same_value_and_json(constrained: bool) -> None:
         if not decoded.ok or not identical(json.loads(decoder.json), value):
             wrong.append((name, decoder.json))
     assert wrong == []
+
+
+def test_sentences_of_the_grammars_keep_the_structure_of_their_schemas() -> None:
+    broken = []
+    for seed, (line, contract) in enumerate(lines()[::4]):
+        if contract.wire == "json":
+            continue
+        structure = OutputContract.from_json_schema(structural(line["schema"]), wire="json")
+        walker = Walker(contract.grammar(), seed)
+        for budget in (15, 40, 120):
+            decoded = contract.decode(walker.sentence(budget), constrained=True)
+            if any(error.rule == "syntax" and "twice" in error.message for error in decoded.errors):
+                continue  # two free keys are equal, which no context-free grammar can rule out
+            if any(error.rule == "syntax" for error in decoded.errors) or structure.validate(decoded.value):
+                broken.append((line["id"], decoded))
+    assert broken == []
 
 
 def test_every_cue_can_be_written() -> None:

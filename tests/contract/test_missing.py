@@ -132,3 +132,15 @@ def test_keys_with_dots_are_found() -> None:
     patch = contract.missing(decoded)
     assert patch is not None
     assert contract.merge(decoded, patch.decode("<<<a.b>>>=2")).value == {"a.b": 2, "c": 1}
+
+
+def test_what_an_answer_holds_beyond_what_was_asked_does_no_harm() -> None:
+    decoded = CONTRACT.decode(GOOD.replace("age=5\n", ""))
+    patch_contract = CONTRACT.missing(decoded)
+    assert patch_contract is not None
+    for answer in ("age=5\nname=Alice", "age=5\nshoe_size=44"):
+        merged = CONTRACT.merge(decoded, patch_contract.decode(answer))
+        assert merged.ok, (answer, merged.errors)
+        assert merged.value["name"] == "Bob"
+        assert merged.value["age"] == 5
+        assert "shoe_size" not in merged.value
