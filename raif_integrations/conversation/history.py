@@ -51,8 +51,7 @@ def as_turns(
     Raises:
         RequestError: ``messages`` is empty, a role is unknown, or content is not text.
     """
-    if not messages:
-        raise RequestError("There are no messages.", hint="Give at least one user message.")
+    check_messages(messages)
     system: list[str] = []
     turns: list[Message] = []
     names: dict[str, str] = {}
@@ -81,6 +80,16 @@ def as_turns(
             )
     leading = [text for text in system if text]
     return ([{"role": "system", "content": "\n\n".join(leading)}] if leading else []) + turns
+
+
+def check_messages(messages: Sequence[Message]) -> None:
+    """Refuses an empty conversation, before an engine is started or a server asked for it.
+
+    Raises:
+        RequestError: ``messages`` is empty.
+    """
+    if not messages:
+        raise RequestError("There are no messages.", hint="Give at least one user message.")
 
 
 def _append(turns: list[Message], role: str, text: str, *, separator: str = "\n\n") -> None:

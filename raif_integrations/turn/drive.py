@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Generator, Sequence
 
+from raif_integrations.conversation.history import check_messages
 from raif_integrations.engines.base import Completion, Delta, Engine, Message
 from raif_integrations.turn.prefetch import AsyncDeltas, AsyncPrefetched, Deltas, Prefetched
 from raif_integrations.turn.protocol import Next, Open, Steps
@@ -198,11 +199,13 @@ def _is_trained(request: TurnRequest, name: str) -> bool:
 
 
 def _trained(engine: Engine, request: TurnRequest) -> bool:
+    check_messages(request.messages)
     name = _named(request)
     return _is_trained(request, engine.info.name if name is None else name)
 
 
 async def _atrained(engine: Engine, request: TurnRequest) -> bool:
+    check_messages(request.messages)
     name = _named(request)
     if name is None:
         # Asking for the model's name may load the engine or ask the server.

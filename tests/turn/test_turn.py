@@ -16,11 +16,17 @@ from raif_integrations.engines.base import (
     Delta,
     GrammarConstraint,
     JsonConstraint,
+    ModelInfo,
     Request,
     Sampling,
     Usage,
 )
-from raif_integrations.errors import ConfigurationError, EngineDiedError, RequestError
+from raif_integrations.errors import (
+    ConfigurationError,
+    EngineConnectionError,
+    EngineDiedError,
+    RequestError,
+)
 from raif_integrations.turn import (
     InvalidToolCall,
     NamedTool,
@@ -462,10 +468,19 @@ def test_an_engine_that_dies_raises_every_way() -> None:
         list(stream_turn(ScriptedEngine([broken]), ask()))
 
 
+class Unreachable(ScriptedEngine):
+    """Cannot even tell its model's name."""
+
+    @property
+    def info(self) -> ModelInfo:
+        raise EngineConnectionError("nobody answers")
+
+
 def test_bad_requests_are_refused_before_anything_is_sent() -> None:
     engine = ScriptedEngine([])
-    with pytest.raises(RequestError, match="no messages"):
-        run_turn(engine, TurnRequest(messages=[], model="raif"))
+    for empty in (TurnRequest(messages=[], model="raif"), TurnRequest(messages=[])):
+        with pytest.raises(RequestError, match="no messages"):
+            run_turn(Unreachable([]), empty)
     with pytest.raises(ConfigurationError, match="Known tools: get_weather"):
         run_turn(engine, ask(tools=(WEATHER_TOOL,), tool_choice=NamedTool("other")))
     assert engine.requests == []
