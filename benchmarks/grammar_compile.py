@@ -1,6 +1,6 @@
 """Compile time and mask time of the RAIF grammars, beside xgrammar's own JSON Schema grammars.
 
-    python benchmarks/grammar_compile.py ../schemas/maskbench.jsonl --tokenizer DIR
+    python benchmarks/grammar_compile.py ../shared/schemas/maskbench.jsonl --tokenizer DIR
 
 Needs xgrammar and transformers. The function-call schemas of the file (groups ``Glaiveai2K`` and
 ``BFCL_*``) are compiled with the compiler's cache off, each way in its own compiler. Mask time is the

@@ -38,10 +38,9 @@ PEOPLE = (
     "Omar Khan is a 51 year old chef from Cairo.",
 )
 RELATIONS = (
-    "Triplets: subject name Alice Berg, subject type PERSON, relation type WORKS_AT, "
-    "object name Acme, object type COMPANY."
+    "The object name is Acme. The object type is COMPANY. The relation type is WORKS_AT. "
+    "The subject name is Alice Berg. The subject type is PERSON."
 )
-LABELS = ("PERSON", "COMPANY")
 
 
 class Person(BaseModel):
@@ -69,7 +68,7 @@ def property_graph(llm: RaifVLLM, text: str = RELATIONS) -> SimplePropertyGraphS
         # LlamaIndex takes a Literal here, though it annotates a class.
         possible_entities=cast(Any, Literal["PERSON", "COMPANY"]),
         possible_relations=cast(Any, Literal["WORKS_AT"]),
-        kg_validation_schema=[(one, "WORKS_AT", other) for one in LABELS for other in LABELS],
+        kg_validation_schema=[("PERSON", "WORKS_AT", "COMPANY")],
         raise_on_error=True,
     )
     (node,) = extractor([TextNode(text=text)])
@@ -101,15 +100,16 @@ def main(given: Sequence[str] | None = None, engine: Engine | None = None) -> No
     """
     options = arguments(given)
     llm = RaifVLLM(**model_settings(options, engine), max_tokens=300)
-    print("Nodes", flush=True)
-    for node in nodes_with_metadata(llm, options.texts or PEOPLE):
+    if engine is None and not options.base_url:
+        print("Loading the model (about a minute on a CPU)", flush=True)
+    nodes = nodes_with_metadata(llm, options.texts or PEOPLE)
+    print("Nodes")
+    for node in nodes:
         print(f"  {node.get_content(MetadataMode.NONE)}")
         print(f"    {Person.model_validate(node.metadata)!r}")
-    print("Graph", flush=True)
-    print(f"  {options.relations}")
-    for subject, relation, target in property_graph(llm, options.relations).get_triplets(
-        relation_names=["WORKS_AT"]
-    ):
+    triplets = property_graph(llm, options.relations).get_triplets(relation_names=["WORKS_AT"])
+    print(f"Graph\n  {options.relations}")
+    for subject, relation, target in triplets:
         print(f"    {named(subject)} -[{relation.label}]-> {named(target)}")
 
 

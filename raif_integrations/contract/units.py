@@ -96,9 +96,10 @@ class Units:
         finally:
             self._settled = None
 
-    @staticmethod
-    def opens_scope(leaf: WrittenLeaf, place: Place) -> bool:
-        """Whether a leaf opens the braces of an object."""
+    def opens_scope(self, leaf: WrittenLeaf, place: Place) -> bool:
+        """Whether a leaf opens the braces of an object, which no grammar writes."""
+        if self._constrained:
+            return False
         return leaf.tag is None and leaf.rest.strip(WHITESPACE) == "{" and bool(place.shape.kinds & OBJECT)
 
     def _put_text(self, leaf: WrittenLeaf, place: Place) -> None:

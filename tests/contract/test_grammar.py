@@ -148,7 +148,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Any], list[str]]] = {
     ),
     "hostile enum": (field(enum=HOSTILE), values(*HOSTILE), ['a=x"', "a=\\\\"]),
     "hostile keys": (
-        obj(**{key: WHOLE for key in HOSTILE if "\n" not in key}),
+        obj(None, **{key: WHOLE for key in HOSTILE if "\n" not in key}),
         [{key: 1 for key in HOSTILE if "\n" not in key}],
         ["x=1"],
     ),

@@ -99,7 +99,7 @@ def test_threads_share_one_contract() -> None:
         for character in text:
             decoder.push(character)
         one_shot = shared.decode(f"a={number}")
-        return decoder.finish().value == value and one_shot.value == {"a": number}
+        return bool(decoder.finish().value == value and one_shot.value == {"a": number})
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(200)))

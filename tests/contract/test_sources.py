@@ -64,7 +64,7 @@ def test_dataclasses() -> None:
     "maker", [typing.TypedDict, typing_extensions.TypedDict], ids=["typing", "typing_extensions"]
 )
 def test_typed_dicts(maker: Any) -> None:
-    inner = maker("Inner", {"n": int})
+    inner: Any = maker("Inner", {"n": int})
     outer = maker(
         "Outer",
         {"q": Annotated[str, "the query"], "inner": list[inner], "o": typing.NotRequired[inner | None]},

@@ -273,3 +273,10 @@ def test_an_alternative_that_does_not_describe_a_key_says_nothing_of_its_type() 
     assert contract.decode("pet.chip=02134\npet.kind=cat").value == {"pet": {"chip": "02134", "kind": "cat"}}
     undescribed = {"pet": {"kind": "dog", "chip": 5}}
     assert contract.decode(contract.encode(undescribed)).value == undescribed
+
+
+def test_a_brace_before_foreign_white_space_is_a_text_under_a_grammar() -> None:
+    contract = OutputContract.from_json_schema(obj(["a", "b"], a={}, b=TEXT))
+    text = "a={\u00a0\nb=x"
+    assert testing._is_grammar_accept_string(contract.grammar(), text)
+    assert contract.decode(text, constrained=True).value == {"a": "{\u00a0", "b": "x"}

@@ -18,7 +18,7 @@ from raif_integrations.engines.embedded import EmbeddedEngine
 pytestmark = pytest.mark.real
 
 _TYPES = {"s": "string", "n": "number", "i": "integer", "b": "boolean"}
-_FEWEST_RIGHT = 9
+_FEWEST_RIGHT = 12
 """So many of the free replies must be right, or the test says nothing."""
 
 
@@ -77,8 +77,8 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
         record("name:s", "age:i", "city:s"),
     ),
     "invoice": (
-        "Read this and fill the schema: Invoice INV-7731 from Globex Ltd: 4 x lamp at 25, 2 x kettle at 39.5. "
-        "Total 179.",
+        "Read this and fill the schema: Invoice INV-7731 from Globex Ltd: 4 x lamp at 25, 2 x kettle at 39.5."
+        " Total 179.",
         INVOICE,
     ),
     "longer invoice": (
@@ -100,7 +100,7 @@ def replies(embedded_engine: EmbeddedEngine, adapter_name: str) -> dict[str, tup
         for constraint in (None, GrammarConstraint(contract.grammar())):
             sampling = Sampling(temperature=0, max_tokens=160)
             requests.append(
-                Request(messages=messages, sampling=sampling, constraint=constraint, adapter=adapter_name)
+                Request(messages=messages, sampling=sampling, constraint=constraint, model=adapter_name)
             )
     texts = [completion.text for completion in embedded_engine.generate_many(requests)]
     return dict(zip(REQUESTS, zip(texts[::2], texts[1::2], strict=True), strict=True))

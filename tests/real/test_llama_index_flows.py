@@ -5,7 +5,6 @@ The sentences are of the kinds the test adapter was trained on, so that its valu
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
@@ -193,12 +192,9 @@ def test_the_example_makes_typed_nodes_and_a_graph(
     embedded_engine: EmbeddedEngine, adapter_name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     llama_index_extraction.main(["--adapter", adapter_name], embedded_engine)
-    nodes, graph = capsys.readouterr().out.split("Graph")
-    assert [line.strip() for line in nodes.splitlines() if "Person(" in line] == list(
-        map(repr, PEOPLE.values())
-    )
-    # So small a model mixes up which of the two is the company, but not the names.
-    assert re.search(r"Alice Berg \(\w+\) -\[WORKS_AT\]-> Acme \(\w+\)", graph)
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in printed if line.startswith("Person(")] == [repr(one) for one in PEOPLE.values()]
+    assert printed[-1] == "Alice Berg (PERSON) -[WORKS_AT]-> Acme (COMPANY)"
 
 
 def test_refine_with_structured_answers_ends_in_text(llm: RaifVLLM) -> None:
@@ -223,7 +219,8 @@ async def test_a_react_agent_is_asked_in_plain_text(
 
     monkeypatch.setattr(embedded_engine, "astream", recorded)
     llm = RaifVLLM(engine=embedded_engine, temperature=0.0, max_tokens=40)
-    # So small a model need not keep to ReAct's form; core then asks again and at last for any answer.
+    # So small a model rarely keeps to ReAct's form. Core takes plain text for the answer, asks again after
+    # a broken step, and at last for any answer.
     agent = ReActAgent(tools=TOOLS, llm=llm, early_stopping_method="generate")
     run = agent.run("What is 2 plus 3?", max_iterations=2)
     shown = [event.delta async for event in run.stream_events() if isinstance(event, AgentStream)]
