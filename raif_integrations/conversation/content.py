@@ -61,6 +61,11 @@ def without_turn_markers(text: str) -> str:
     return _TURN_MARKER.sub("< ", text)
 
 
+def inert(text: str) -> str:
+    """Breaks up both, for text that is quoted inside a tag or a cue, whoever wrote it."""
+    return without_own_tags(without_turn_markers(text))
+
+
 def without_own_tags(text: str) -> str:
     """Breaks up ``<schema>``, ``<tools>``, ``<tool_call>`` …, so that text cannot close or forge a cue."""
     return _OWN_TAG.sub(r"< \1", text)

@@ -21,7 +21,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from raif_integrations.conversation.content import text_of, without_own_tags, without_turn_markers
+from raif_integrations.conversation.content import inert, text_of, without_own_tags, without_turn_markers
 from raif_integrations.engines.base import Message
 from raif_integrations.errors import RequestError
 
@@ -109,13 +109,9 @@ def _tool_calls(message: Message) -> Iterable[tuple[str, str, Any]]:
 
 
 def _call_text(name: str, arguments: Any, contracts: Mapping[str, OutputContract] | None) -> str:
-    body = _inside_tag(arguments_text(arguments, (contracts or {}).get(name)))
-    lines = ["<tool_call>", _inside_tag(name), *([body] if body else []), "</tool_call>"]
+    body = inert(arguments_text(arguments, (contracts or {}).get(name)))
+    lines = ["<tool_call>", inert(name), *([body] if body else []), "</tool_call>"]
     return "\n".join(lines)
-
-
-def _inside_tag(text: str) -> str:
-    return without_own_tags(without_turn_markers(text))
 
 
 def arguments_text(arguments: Any, contract: OutputContract | None = None) -> str:
@@ -151,14 +147,14 @@ def _tool_response(
     message: Message, names: Mapping[str, str], messages: Sequence[Message], index: int
 ) -> str:
     """One tool result; where a turn has several, each says which tool it comes from."""
-    text = _inside_tag(text_of(message.get("content"), role="tool"))
+    text = inert(text_of(message.get("content"), role="tool"))
     if message.get("status") == "error" and not text.lower().startswith("error"):
         text = f"Error: {text}"
     lines = ["<tool_response>", text, "</tool_response>"]
     if _has_neighbour(messages, index):
         name = message.get("name") or names.get(str(message.get("tool_call_id") or ""), "")
         if name:
-            lines.insert(1, _inside_tag(str(name)))
+            lines.insert(1, inert(str(name)))
     return "\n".join(lines)
 
 

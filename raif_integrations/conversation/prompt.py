@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from raif_integrations.contract.tree import Array, Node, Object, Reference, Union
-from raif_integrations.conversation.content import without_own_tags, without_turn_markers
+from raif_integrations.conversation.content import inert
 from raif_integrations.engines.base import Message
 
 if TYPE_CHECKING:
@@ -48,16 +48,12 @@ def cue_block(contract: OutputContract, *, trained: bool, purpose: str = "") -> 
     """
     if contract.wire == "json":
         schema = json.dumps(contract.schema, ensure_ascii=False, separators=(",", ":"))
-        lead = f"{purpose} " if purpose else ""
-        return f"{lead}Answer with JSON that fits this JSON Schema and nothing else:\n{_fenced(schema)}"
+        lead = f"{inert(purpose)} " if purpose else ""
+        return f"{lead}Answer with JSON that fits this JSON Schema and nothing else:\n{inert(schema)}"
     if trained:
         return f"<schema>\n{contract.cue('trained')}\n</schema>"
-    lead = "\n".join(part for part in (purpose, primer(contract)) if part)
+    lead = "\n".join(part for part in (inert(purpose), primer(contract)) if part)
     return f"{lead}\n<schema>\n{contract.cue('described')}\n</schema>"
-
-
-def _fenced(text: str) -> str:
-    return without_own_tags(without_turn_markers(text))
 
 
 def primer(contract: OutputContract) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from raif_integrations.conversation.content import without_own_tags, without_turn_markers
+from raif_integrations.conversation.content import inert
 from raif_integrations.conversation.tools import Tool
 
 REPLY = "reply"
@@ -53,7 +53,7 @@ def plan_block(tools: Sequence[Tool], *, trained: bool, may_reply: bool, paralle
 
 
 def _line(name: str, description: str) -> str:
-    words = " ".join(without_own_tags(without_turn_markers(description)).split())
+    words = " ".join(inert(description).split())
     return f"{name} — {words}" if words else name
 
 

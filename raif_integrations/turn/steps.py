@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from raif_integrations.contract import OutputContract
 from raif_integrations.contract.report import Decoded
+from raif_integrations.conversation.content import inert, without_turn_markers
 from raif_integrations.conversation.history import arguments_text, as_turns
 from raif_integrations.conversation.prompt import cue_block, with_block
 from raif_integrations.conversation.reasoning import ReasoningSplitter
@@ -218,7 +219,8 @@ class _Turn:
             patch = None if decoded.ok or decoded.truncated else sink.contract.missing(decoded)
             if patch is None:
                 break
-            asked = [*turns, {"role": "assistant", "content": decoded.raif or written.text or "-"}]
+            said = without_turn_markers(decoded.raif or written.text or "-")
+            asked = [*turns, {"role": "assistant", "content": said}]
             asked = with_block(
                 asked, cue_block(patch, trained=self._trained, purpose=_what_is_wrong(decoded))
             )
@@ -322,4 +324,4 @@ def _what_is_wrong(decoded: Decoded) -> str:
 
 def _shown_call(call: ToolCall | InvalidToolCall) -> str:
     body = arguments_text(call.arguments) if isinstance(call, ToolCall) else call.text
-    return "\n".join(["<tool_call>", call.name, *([body] if body else []), "</tool_call>"])
+    return "\n".join(["<tool_call>", call.name, *([inert(body)] if body else []), "</tool_call>"])
