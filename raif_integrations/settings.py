@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from raif_integrations.engines.base import Engine
 from raif_integrations.errors import ConfigurationError
+from raif_integrations.turn.types import is_raif_name
 
 if TYPE_CHECKING:
     from raif_integrations.turn.types import Prompting
@@ -131,16 +132,12 @@ class EngineSettings:
 
         Raises:
             ConfigurationError: See :meth:`validate`.
-            ImportError: vLLM is not installed.
         """
         self.validate()
         return self._embedded() if self.base_url is None else _shared_server(self)
 
     def _embedded(self) -> Engine:
-        from raif_integrations._extras import ExplainMissingExtra
-
-        with ExplainMissingExtra():
-            from raif_integrations.engines.embedded import EmbeddedEngine
+        from raif_integrations.engines.embedded import EmbeddedEngine
 
         adapters = dict(self.adapters)
         if self.adapter is not None and self.adapter not in adapters:
@@ -222,7 +219,7 @@ def resolve_prompting(prompting: Prompting, *names: str | None) -> Prompting:
     """
     if prompting != "auto":
         return prompting
-    return "trained" if any(name and "raif" in PurePath(name).name.lower() for name in names) else "auto"
+    return "trained" if any(name and is_raif_name(name) for name in names) else "auto"
 
 
 _identities: WeakKeyDictionary[Engine, str] = WeakKeyDictionary()

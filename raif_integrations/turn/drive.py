@@ -12,7 +12,7 @@ from raif_integrations.conversation.history import check_messages
 from raif_integrations.engines.base import Completion, Delta, Engine, Message
 from raif_integrations.turn.prefetch import AsyncDeltas, AsyncPrefetched, Deltas, Prefetched
 from raif_integrations.turn.protocol import Next, Open, Steps
-from raif_integrations.turn.types import TurnEvent, TurnRequest, TurnResult
+from raif_integrations.turn.types import TurnEvent, TurnRequest, TurnResult, is_raif_name
 
 
 def run_turn(engine: Engine, request: TurnRequest) -> TurnResult:
@@ -195,7 +195,7 @@ def _named(request: TurnRequest) -> str | None:
 def _is_trained(request: TurnRequest, name: str) -> bool:
     if request.options.prompting != "auto":
         return request.options.prompting == "trained"
-    return "raif" in name.rsplit("/", 1)[-1].lower()
+    return is_raif_name(name)
 
 
 def _trained(engine: Engine, request: TurnRequest) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from raif_integrations.conversation.tools import NamedTool, Tool, ToolChoice
@@ -37,6 +38,12 @@ Prompting: TypeAlias = Literal["auto", "trained", "primer"]
 """``trained``: the bare cue RAIF adapters were trained on. ``primer``: two lines that explain RAIF and
 the described cue, for any other model. ``auto``: ``trained`` if the model's or adapter's name contains
 ``raif``, else ``primer``."""
+
+
+def is_raif_name(name: str) -> bool:
+    """Whether the name of a model or adapter says RAIF-trained; of a path only the last part counts."""
+    return "raif" in PurePath(name).name.lower()
+
 
 Wire: TypeAlias = Literal["auto", "raif", "json"]
 """``auto``: RAIF where it can carry the schema, else JSON. ``raif``: RAIF or an error. ``json``: JSON."""
