@@ -10,6 +10,7 @@ demo:  ## install what is missing, prepare the small model once, run examples/qu
 
 test:  ## lint, format, types, layers and all tests
 	@scripts/install dev
+	@scripts/install-raif-vllm
 	@scripts/prepare-model
 	@scripts/check
 	@scripts/test $(ARGS)

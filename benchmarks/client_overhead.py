@@ -1,231 +1,206 @@
-"""How much CPU the server engine costs a client, beside the bare HTTP library doing the same exchange.
+"""How much CPU time a tool call costs the client, beside the bare HTTP library doing the same exchange.
 
     python benchmarks/client_overhead.py [--smoke] [--json FILE]
 
-A stub server in a process of its own answers at once. Both sides take turns in one run; only the CPU
-time of the calling thread counts, so neither the server nor other programs are measured. The bare
-side posts the same body and reads the same bytes, and parses the JSON of a whole reply; of a stream it
-reads the bytes only. The lowest of the rounds counts for each side. The goals are 2 times for a reply
-and 4 times for a stream of 256 pieces.
+A stub server in a process of its own answers at once. Beside the bare side, which posts the same body, reads
+the same bytes and parses the JSON of a whole reply, these take turns:
+
+* ``engine``: the server engine alone;
+* ``turn``: with the cue, the grammar, the decoder and the validation of one tool call. The goals are at most
+  2 times for a reply and 4 times for a stream of 256 pieces;
+* ``ChatRaifVLLM`` with a bound tool, with all that LangChain does around a call;
+* ``ChatOpenAI`` on the same replies, which are plain text to it: it decodes nothing.
+
+The CPU time of all threads of this process counts, the server's does not. ``bind_tools`` is measured for its
+own sake: repeated with the same ten tools, as agents do at every step, it is to take at most 0.3 ms.
 """
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import importlib
 import json
-import multiprocessing
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import openai
+from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_openai import ChatOpenAI
+from pydantic import BaseModel, Field, SecretStr, create_model
 
-from raif_integrations.engines.base import GrammarConstraint, Request, Sampling
-from raif_integrations.engines.server import ServerEngine
+import measuring
+import stub
+from raif_integrations import ChatRaifVLLM, ServerEngine
+from raif_integrations.engines.base import Completion, Request
 from raif_integrations.engines.server.request import chat_body
+from raif_integrations.turn import run_turn, stream_turn
 
+QUESTION = "How many times the bare HTTP library's CPU time does a tool call take, whole and streamed?"
 PIECES = 256
-REQUEST = Request(
-    messages=[
-        {"role": "system", "content": "You call tools."},
-        {"role": "user", "content": "Weather in Santoramo?\n\n<schema>\ncity:s\nunit:s?\n</schema>"},
-    ],
-    sampling=Sampling(temperature=0.0, max_tokens=256),
-    constraint=GrammarConstraint('root ::= "city=" [A-Za-z ]+ ("\\nunit=" [a-z]+)? "\\n"?'),
-    model="served",
-)
+MESSAGES = [SystemMessage("You call tools."), HumanMessage("What is the weather in Santoramo?")]
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """CPU time of one exchange in microseconds, lowest of the rounds."""
+class Weather(BaseModel):
+    """The weather of a city."""
 
+    city: str
+    unit: str | None = None
+
+
+class Message(BaseModel):
+    """Sends a message."""
+
+    body: str
+    to: str
+
+
+class Item(BaseModel):
+    """One position of an order."""
+
+    id: int
     name: str
-    engine_us: float
-    bare_us: float
-    goal: float
 
-    @property
-    def ratio(self) -> float:
-        """How many times the bare library's time the engine takes."""
-        return self.engine_us / self.bare_us
+
+class Order(BaseModel):
+    """Places an order."""
+
+    items: list[Item]
+
+
+CASES = (
+    ("reply", "call", Weather),
+    ("stream of a long string", f"text-{PIECES}", Message),
+    ("stream of a table", f"table-{PIECES}", Order),
+)
+GOALS = {"call": 2.0, f"text-{PIECES}": 4.0, f"table-{PIECES}": 4.0}
 
 
 def main() -> None:
-    """Measures, prints a line for each case, and writes the results as JSON if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--smoke", action="store_true", help="a few exchanges, to see that it runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where to write the results")
-    options = parser.parse_args()
-    results = measure(rounds=2 if options.smoke else 15, calls=5 if options.smoke else 100)
-    for result in results:
-        sys.stdout.write(
-            f"{result.name}: {result.engine_us:.0f} µs of CPU, {result.ratio:.2f} times "
-            f"the bare HTTP library ({result.bare_us:.0f} µs; goal {result.goal:g})\n"
+    """Measures, and reports."""
+    options = measuring.parser(__doc__).parse_args()
+    rounds = 2 if options.smoke else 15
+    ratios = [bind_tools(rounds, calls=20 if options.smoke else 500)]
+    with stub.server() as base_url:
+        for name, model, tool in CASES:
+            streamed = model != "call"
+            calls = (2 if options.smoke else 10) if streamed else (10 if options.smoke else 100)
+            with Exchange(base_url, model, tool, streamed=streamed) as exchange:
+                times = measuring.in_turn(exchange.sides(), rounds=rounds, calls=calls)
+            ratios += layers(name, times, goal=GOALS[model])
+    measuring.report(options, QUESTION, ratios, openai=openai.__version__, pieces=PIECES)
+
+
+def layers(name: str, times: dict[str, list[float]], *, goal: float) -> list[measuring.Ratio]:
+    """The ratio of each layer to the bare side; the goal is the turn's."""
+    details = {f"{side}_us": round(min(seconds) * 1e6) for side, seconds in times.items()}
+    return [
+        measuring.Ratio(
+            f"{name}, {side}",
+            measuring.median_ratio(times[side], times["bare"]),
+            at_most=goal if side == "turn" else None,
+            details=details,
         )
-    if options.json is not None:
-        rows = [asdict(result) | {"ratio": result.ratio} for result in results]
-        report = {"openai": openai.__version__, "pieces": PIECES, "results": rows}
-        options.json.write_text(json.dumps(report, indent=2) + "\n")
+        for side in times
+        if side != "bare"
+    ]
 
 
-def measure(*, rounds: int, calls: int) -> list[Measured]:
-    """Measures a reply and a stream.
+class Recorder(ServerEngine):
+    """An engine that keeps what it is asked."""
+
+    def __init__(self, base_url: str) -> None:
+        super().__init__(base_url)
+        self.requests: list[Request] = []
+
+    def generate(self, request: Request) -> Completion:
+        """Generates one reply."""
+        self.requests.append(request)
+        return super().generate(request)
+
+
+class Exchange:
+    """The same exchange on every layer.
 
     Args:
-        rounds: How often the two sides take turns.
-        calls: Exchanges in a turn; a stream counts as ten.
+        base_url: The server.
+        model: What it is to answer.
+        tool: The tool whose arguments that is.
+        streamed: Whether the reply is streamed.
     """
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    server = context.Process(target=serve, args=(theirs,), daemon=True)
-    server.start()
-    base_url = f"http://127.0.0.1:{ours.recv()}/v1"
-    url = f"{base_url}/chat/completions"
-    library = http_library()
-    headers = {"authorization": "Bearer EMPTY"}
-    try:
-        with ServerEngine(base_url) as engine, library.Client(headers=headers) as client:
 
-            def engine_reply() -> None:
-                assert engine.generate(REQUEST).text
+    def __init__(self, base_url: str, model: str, tool: type[BaseModel], *, streamed: bool) -> None:
+        self._url = f"{base_url}/chat/completions"
+        self._streamed = streamed
+        self._engine = ServerEngine(base_url)
+        self._bare = http_library().Client(headers={"authorization": "Bearer EMPTY"})
+        chat = ChatRaifVLLM(engine=self._engine, model=model, prompting="trained")
+        self._chat = chat.bind_tools([tool], tool_choice=tool.__name__)
+        self._openai = ChatOpenAI(base_url=base_url, api_key=SecretStr("EMPTY"), model=model)
+        self._turn = chat._request(MESSAGES, None, self._chat.kwargs)
+        with Recorder(base_url) as recorder:
+            run_turn(recorder, self._turn)
+        self._request = recorder.requests[0]
 
-            def bare_reply() -> None:
-                response = client.post(url, json=chat_body(REQUEST, "served", stream=False))
-                assert json.loads(response.content)["choices"]
+    def __enter__(self) -> Exchange:
+        return self
 
-            def engine_stream() -> None:
-                assert sum(1 for _ in engine.stream(REQUEST)) == PIECES + 1
+    def __exit__(self, *exception: object) -> None:
+        self._bare.close()
+        self._engine.close()
 
-            def bare_stream() -> None:
-                body = chat_body(REQUEST, "served", stream=True)
-                with client.stream("POST", url, json=body) as response:
-                    assert sum(map(len, response.iter_bytes()))
+    def sides(self) -> dict[str, Callable[[], object]]:
+        """The layers, each as one call."""
+        if self._streamed:
+            return {
+                "bare": self._bare_stream,
+                "engine": lambda: drain(self._engine.stream(self._request)),
+                "turn": lambda: drain(stream_turn(self._engine, self._turn)),
+                "ChatRaifVLLM": lambda: drain(self._chat.stream(MESSAGES)),
+                "ChatOpenAI": lambda: drain(self._openai.stream(MESSAGES)),
+            }
+        return {
+            "bare": self._bare_reply,
+            "engine": lambda: self._engine.generate(self._request),
+            "turn": lambda: run_turn(self._engine, self._turn),
+            "ChatRaifVLLM": lambda: self._chat.invoke(MESSAGES),
+            "ChatOpenAI": lambda: self._openai.invoke(MESSAGES),
+        }
 
-            streams = max(1, calls // 10)
-            return [
-                take_turns("reply", engine_reply, bare_reply, rounds, calls, goal=2.0),
-                take_turns(f"stream of {PIECES}", engine_stream, bare_stream, rounds, streams, goal=4.0),
-            ]
-    finally:
-        server.terminate()
-        server.join()
+    def _body(self) -> dict[str, Any]:
+        return chat_body(self._request, str(self._request.model), stream=self._streamed)
+
+    def _bare_reply(self) -> object:
+        return json.loads(self._bare.post(self._url, json=self._body()).content)["choices"]
+
+    def _bare_stream(self) -> object:
+        with self._bare.stream("POST", self._url, json=self._body()) as response:
+            return drain(response.iter_bytes())
 
 
-def take_turns(
-    name: str,
-    engine: Callable[[], None],
-    bare: Callable[[], None],
-    rounds: int,
-    calls: int,
-    *,
-    goal: float,
-) -> Measured:
-    """Lowest CPU time of both sides, measured in turn."""
-    engine()
-    bare()
-    times = [(cpu_time(engine, calls), cpu_time(bare, calls)) for _ in range(rounds)]
-    return Measured(
-        name, engine_us=min(pair[0] for pair in times), bare_us=min(pair[1] for pair in times), goal=goal
+def drain(items: Any) -> int:
+    """Takes all items; how many there were."""
+    return sum(1 for _ in items)
+
+
+def bind_tools(rounds: int, *, calls: int) -> measuring.Ratio:
+    """Time of a repeated ``bind_tools``, as a part of the 0.3 ms it may take."""
+    names = ("city", "day", "unit")
+    fields: dict[str, Any] = {name: (str, Field(description=f"The {name}.")) for name in names}
+    tools = [create_model(f"Tool{number}", __doc__="Does something.", **fields) for number in range(10)]
+    chat = ChatRaifVLLM(base_url="http://127.0.0.1:9/v1", model="raif")
+    times = measuring.in_turn(
+        {"bind_tools": lambda: chat.bind_tools(tools)}, rounds=rounds, calls=calls, clock=time.perf_counter
     )
-
-
-def cpu_time(call: Callable[[], None], calls: int) -> float:
-    """CPU time of the calling thread for one call, in microseconds."""
-    start = time.thread_time_ns()
-    for _ in range(calls):
-        call()
-    return (time.thread_time_ns() - start) / calls / 1000
+    milliseconds = min(times["bind_tools"]) * 1000
+    return measuring.Ratio(
+        "bind_tools, of 0.3 ms", milliseconds / 0.3, at_most=1.0, details={"bind_tools_ms": milliseconds}
+    )
 
 
 def http_library() -> Any:
     """The HTTP library that the installed SDK is built on, so that both sides use the same."""
     module = openai.DefaultHttpxClient.__mro__[1].__module__
     return importlib.import_module(module.partition(".")[0])
-
-
-def serve(pipe: Connection) -> None:
-    """Answers chat completions, each piece of a stream in a packet of its own, and tells its port."""
-    asyncio.run(_serve(pipe))
-
-
-async def _serve(pipe: Connection) -> None:
-    server = await asyncio.start_server(_converse, "127.0.0.1", 0)
-    pipe.send(server.sockets[0].getsockname()[1])
-    await server.serve_forever()
-
-
-async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        while True:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-            length = int(head.partition("content-length:")[2].split("\r\n")[0])
-            body = json.loads(await reader.readexactly(length))
-            pieces = _STREAM if body.get("stream") else [_REPLY]
-            for piece in pieces:
-                writer.write(piece)
-                await writer.drain()
-                await asyncio.sleep(0)
-    except (asyncio.IncompleteReadError, ConnectionError):
-        writer.close()
-
-
-def _chunk(choices: list[dict[str, Any]], usage: dict[str, int] | None = None) -> bytes:
-    payload = {
-        "id": "chatcmpl-9e77c3124d5d23fe",
-        "object": "chat.completion.chunk",
-        "created": 1796000000,
-        "model": "served",
-        "choices": choices,
-    }
-    return b"data: " + json.dumps(payload | ({"usage": usage} if usage else {})).encode() + b"\n\n"
-
-
-def _packet(data: bytes) -> bytes:
-    return b"%x\r\n%b\r\n" % (len(data), data)
-
-
-def _choice(text: str, finish_reason: str | None = None) -> list[dict[str, Any]]:
-    return [{"index": 0, "delta": {"content": text}, "logprobs": None, "finish_reason": finish_reason}]
-
-
-_USAGE = {"prompt_tokens": 60, "total_tokens": 60 + PIECES, "completion_tokens": PIECES}
-_REPLY_BODY = json.dumps(
-    {
-        "id": "chatcmpl-9e77c3124d5d23fe",
-        "object": "chat.completion",
-        "created": 1796000000,
-        "model": "served",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": "city=Santoramo\nunit=celsius\n"},
-                "logprobs": None,
-                "finish_reason": "stop",
-                "stop_reason": None,
-            }
-        ],
-        "usage": {"prompt_tokens": 60, "total_tokens": 72, "completion_tokens": 12},
-    }
-).encode()
-_REPLY = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (
-    len(_REPLY_BODY),
-    _REPLY_BODY,
-)
-_STREAM = [
-    b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
-    *(_packet(_chunk(_choice(" word"))) for _ in range(PIECES)),
-    _packet(_chunk(_choice("", "stop"))),
-    _packet(_chunk([], _USAGE)),
-    _packet(b"data: [DONE]\n\n"),
-    b"0\r\n\r\n",
-]
 
 
 if __name__ == "__main__":

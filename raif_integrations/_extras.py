@@ -17,6 +17,15 @@ _REMEDIES = {
 }
 
 
+def remedy(package: str) -> str:
+    """How to install an optional package.
+
+    Args:
+        package: One that an extra brings, by the name it is imported by.
+    """
+    return f"Install it with: {_REMEDIES[_EXTRAS[package]]}"
+
+
 class ExplainMissingExtra:
     """Turns the failed import of an optional package into an ``ImportError`` that names the extra.
 

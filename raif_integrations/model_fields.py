@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, field_validator
 
 from raif_integrations.engines.base import Engine
+from raif_integrations.errors import ConfigurationError
 from raif_integrations.sampling import merge_sampling
 from raif_integrations.settings import DEFAULT_MAX_RETRIES, EngineHolder, EngineSettings
 from raif_integrations.turn.types import Prompting, Wire
@@ -84,7 +85,8 @@ class ModelFields(BaseModel):
     prompting: Prompting = "auto"
     """How a schema is shown: the bare cue adapters are trained on, or an explanation for other models."""
     wire: Wire = "auto"
-    """What values are written in: RAIF where it can carry the schema, only RAIF, or JSON."""
+    """What values are written in: RAIF where it can carry the schema, only RAIF, or JSON. ``server`` sends
+    ``tools`` and ``response_format`` to a server whose RAIF plugin shows them to the model and decodes."""
     constrain: bool = True
     """Whether the engine enforces the grammar of the schema."""
     repair_attempts: int = Field(default=1, ge=0)
@@ -101,12 +103,20 @@ class ModelFields(BaseModel):
             super().__init__(**settings)
             if self.engine is None:
                 self._engine_settings().validate()
+                self._check_wire()
             merge_sampling(self._sampling(), {})
 
     @field_validator("stop", mode="before")
     @classmethod
     def _one_stop_string(cls, value: Any) -> Any:
         return [value] if isinstance(value, str) else value
+
+    def _check_wire(self) -> None:
+        if self.wire == "server" and self.base_url is None:
+            raise ConfigurationError(
+                "wire='server' is given without base_url.",
+                hint="Give the base_url of a vLLM server with a RAIF plugin, or leave wire out.",
+            )
 
     @property
     def _asked_name(self) -> str | None:

@@ -62,7 +62,7 @@ def _new_contract(schema: Mapping[str, Any], name: str, wire: Wire) -> OutputCon
     """Contracts bring JSON Schema's validators with them, so they are loaded when one is made."""
     from raif_integrations.contract import OutputContract
 
-    return OutputContract.from_json_schema(schema, name=name, wire=wire)
+    return OutputContract.from_json_schema(schema, name=name, wire="auto" if wire == "server" else wire)
 
 
 def tools_from_dicts(tools: Sequence[Mapping[str, Any]], *, wire: Wire = "auto") -> tuple[Tool, ...]:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import small_model
+from tests.real.plugin_fixture import plugin_server
 from tests.real.server_fixture import vllm_server
 
 if TYPE_CHECKING:
     from raif_integrations import EmbeddedEngine
 
-__all__ = ["vllm_server"]
+__all__ = ["plugin_server", "vllm_server"]
 
 # Cheap tests first: those that load a model come last.
 _SLOW_FOLDERS = ("real", "docs")

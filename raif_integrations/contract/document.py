@@ -68,6 +68,11 @@ class Document:
         """The lines that make the document."""
         return "\n".join(self._written[: self._kept])
 
+    @property
+    def takes_any_line(self) -> bool:
+        """A block or an array literal is open."""
+        return self._phase == "inside" and self._units.takes_lines
+
     # Lines
 
     def feed(self, line: str) -> None:
@@ -307,6 +312,8 @@ class Document:
         key, equals, rest = start.partition("=")
         if not equals:
             return None
+        if self._units.starts_row(start):
+            return False
         tagged = key.endswith(":s")
         place = self._book.known(key[:-2] if tagged else key)
         if place is None:

@@ -6,6 +6,7 @@ alternatives, ``?`` and ``{n,m}``. No ``\\d`` or ``\\s``, no look-ahead, no ``{,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
@@ -15,6 +16,9 @@ CharSet: TypeAlias = tuple[Interval, ...]
 
 MAX_CODE_POINT = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)
+_NAME = r"[A-Za-z_][A-Za-z0-9_.-]*"
+_RULE = re.compile(rf"^[ \t]*({_NAME})[ \t]*::=", re.MULTILINE)
+_NAME_OR_TEXT = re.compile(rf'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|#[^\n]*|{_NAME}')
 ANY: CharSet = ((0, _SURROGATES[0] - 1), (_SURROGATES[1] + 1, MAX_CODE_POINT))
 """Every character that UTF-8 can carry."""
 
@@ -171,6 +175,7 @@ class Rules:
     def __init__(self) -> None:
         self._bodies: dict[str, str] = {}
         self._by_body: dict[str, str] = {}
+        self._included: dict[str, str] = {}
 
     def add(self, hint: str, body: str) -> str:
         """Add a rule and return its name.
@@ -202,6 +207,29 @@ class Rules:
         """Give a reserved name its body."""
         self._bodies[name] = body
         self._by_body.setdefault(body, name)
+
+    def include(self, grammar: str, hint: str) -> str:
+        """Add the rules of another grammar under fresh names and return the name of its start rule.
+
+        Args:
+            grammar: EBNF with the start rule ``root``, each rule on lines of its own.
+            hint: Stem of the names.
+
+        Raises:
+            ValueError: It has no rule ``root``.
+        """
+        if grammar in self._included:
+            return self._included[grammar]
+        starts = list(_RULE.finditer(grammar))
+        names = {start[1]: self.reserve(f"{hint}_{start[1]}") for start in starts}
+        if "root" not in names:
+            raise ValueError("a grammar without a rule root cannot be included")
+        ends = [start.start() for start in starts[1:]] + [len(grammar)]
+        for start, end in zip(starts, ends, strict=True):
+            body = _NAME_OR_TEXT.sub(lambda found: names.get(found[0], found[0]), grammar[start.end() : end])
+            self.define(names[start[1]], " ".join(body.split("\n")).strip())
+        self._included[grammar] = names["root"]
+        return names["root"]
 
     def text(self, root: str) -> str:
         """The whole grammar, ``root`` first, then the rules in the order they were added.

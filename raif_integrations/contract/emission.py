@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from raif_integrations.contract.numerals import write_number
 from raif_integrations.contract.paths import Path, Step
 from raif_integrations.contract.shape import Shape
 
+# `json.dumps` with an argument makes an encoder at each call.
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
 EventKind: TypeAlias = Literal["object", "array", "end", "value", "text", "text_end"]
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One step of a value as it is written.
 
     Attributes:
@@ -234,7 +236,7 @@ class JsonWriter:
     def _text(self, event: Event) -> str:
         lead = "" if self._in_text else self._lead(event.path) + '"'
         self._in_text = event.kind == "text"
-        body = json.dumps(event.value, ensure_ascii=False)[1:-1]
+        body = _json(event.value)[1:-1]
         return lead + body + ("" if self._in_text else '"')
 
     def _lead(self, path: Path) -> str:
@@ -244,11 +246,13 @@ class JsonWriter:
         comma = "" if self._first[-1] else ", "
         self._first[-1] = False
         key = path[-1]
-        return f"{comma}{json.dumps(key, ensure_ascii=False)}: " if isinstance(key, str) else comma
+        return f"{comma}{_json(key)}: " if isinstance(key, str) else comma
 
 
 def scalar_json(value: Any) -> str:
     """A scalar as JSON; integers of any length."""
+    if isinstance(value, str):
+        return _json(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return write_number(value)
-    return json.dumps(value, ensure_ascii=False)
+    return _json(value)

@@ -34,25 +34,55 @@ def grammar(tree: Tree) -> str:
     Raises:
         ValueError: The tree refers back to itself, or spells a text that no grammar can.
     """
-    return _Writer(tree).text(tree.root)
+    rules = Rules()
+    body, may_be_empty = GrammarBodies(rules).body(tree)
+    parts = [body] if body else []
+    if may_be_empty:
+        parts.append('""')
+    return rules.text(sequence(alternatives(parts), '"\\n"?'))
+
+
+class GrammarBodies:
+    """Writes trees as parts of one larger grammar.
+
+    Rules that say the same are shared between the trees, so no two can collide.
+
+    Args:
+        rules: The rules of the larger grammar.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.leaves = LeafRules(rules)
+        self.free = FreeRules(rules, self.leaves)
+
+    def body(self, tree: Tree) -> tuple[str, bool]:
+        """The lines of a whole value, without the line break behind the last one.
+
+        Args:
+            tree: A tree without limits.
+
+        Returns:
+            The body for at least one line (empty if there can be none), and whether there may be none.
+
+        Raises:
+            ValueError: The tree refers back to itself, or spells a text that no grammar can.
+        """
+        return _Writer(tree, self).body(tree.root)
 
 
 class _Writer:
     """Writes the units of one tree."""
 
-    def __init__(self, tree: Tree) -> None:
-        self._rules = Rules()
+    def __init__(self, tree: Tree, shared: GrammarBodies) -> None:
+        self._rules = shared.rules
         self._shapes = Shapes(tree)
-        self._leaves = LeafRules(self._rules)
-        self._free = FreeRules(self._rules, self._leaves)
+        self._leaves = shared.leaves
+        self._free = shared.free
         self._arrays = ArrayRules(self._rules, self._leaves, self._units_at)
 
-    def text(self, root: Object) -> str:
-        body, may_be_empty = self._object_body(root, "", self._shapes.root)
-        parts = [body] if body else []
-        if may_be_empty:
-            parts.append('""')
-        return self._rules.text(sequence(alternatives(parts), '"\\n"?'))
+    def body(self, root: Object) -> tuple[str, bool]:
+        return self._object_body(root, "", self._shapes.root)
 
     def _units_at(self, prefix: str, node: Node, shape: Shape) -> list[str]:
         """Alternatives for all lines of a value, the path in front.

@@ -175,6 +175,11 @@ class StreamDecoder:
         envelope = self._reader.envelope
         return root if envelope is None else root.get(envelope)
 
+    @property
+    def takes_any_line(self) -> bool:
+        """A list or a text of several lines is open: the next line belongs to it, whatever it says."""
+        return self._document is not None and self._document.takes_any_line
+
     # Lines
 
     def _push_lines(self, text: str) -> None:

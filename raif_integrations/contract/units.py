@@ -160,6 +160,10 @@ class Units:
             return None
         return table.cells_of(line)
 
+    def starts_row(self, start: str) -> bool:
+        """Whether an unfinished line is a row of the open table; told under a grammar only."""
+        return self._constrained and self.cells_of(start) is not None
+
     def row(self, cells: str) -> None:
         """Reads a row of the open table."""
         table = self._table

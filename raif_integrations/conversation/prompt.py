@@ -8,6 +8,7 @@ format and no special chat template.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from raif_integrations.contract.tree import Array, Node, Object, Reference, Union
@@ -58,10 +59,15 @@ def cue_block(contract: OutputContract, *, trained: bool, purpose: str = "") -> 
 
 def primer(contract: OutputContract) -> str:
     """Explains RAIF in as few words as the schema's shapes need."""
-    shapes = _shapes(contract)
     lines = [
         "Answer only with lines `key=value`, one for each field of the schema; leave out unknown `?` fields."
     ]
+    return "\n".join([*lines, *shape_notes([contract])])
+
+
+def shape_notes(contracts: Iterable[OutputContract]) -> list[str]:
+    """At most one line that says how nested objects, lists and records are written, if there are any."""
+    shapes = {shape for contract in contracts for shape in _shapes(contract)}
     forms = []
     if "nested" in shapes:
         forms.append("nested fields are `outer.inner=value`")
@@ -69,10 +75,8 @@ def primer(contract: OutputContract) -> str:
         forms.append("a list is `key=[`, one item a line, then `]`")
     if "table" in shapes:
         forms.append("a list of records is `key::field1,field2`, then `key[0]=value1,value2` for each record")
-    if forms:
-        text = "; ".join(forms)
-        lines.append(text[0].upper() + text[1:] + ".")
-    return "\n".join(lines)
+    text = "; ".join(forms)
+    return [text[0].upper() + text[1:] + "."] if forms else []
 
 
 def _shapes(contract: OutputContract) -> set[str]:

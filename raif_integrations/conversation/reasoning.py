@@ -11,11 +11,19 @@ class ReasoningSplitter:
 
     Only a ``<think>`` at the very start counts; later ones are part of the answer. Each piece is
     looked at once, so the cost is linear.
+
+    Args:
+        inside: The reply begins inside the reasoning: the chat template wrote the ``<think>``.
     """
 
-    def __init__(self) -> None:
-        self._state = "start"
+    def __init__(self, *, inside: bool = False) -> None:
+        self._state = "thinking" if inside else "start"
         self._held = ""
+
+    @property
+    def ended(self) -> bool:
+        """What comes from now on is the answer."""
+        return self._state in ("after", "answer")
 
     def push(self, text: str) -> tuple[str, str]:
         """Takes the next piece.

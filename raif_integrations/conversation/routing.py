@@ -41,7 +41,7 @@ def plan_block(tools: Sequence[Tool], *, trained: bool, may_reply: bool, paralle
     Returns:
         Text for the last user turn.
     """
-    lines = [_line(tool.name, tool.description) for tool in tools]
+    lines = [plan_line(tool.name, tool.description) for tool in tools]
     if may_reply:
         lines.append(f"{reply_word(tools)} — Answer the user directly")
     listing = "\n".join(["<tools>", *lines, "</tools>"])
@@ -52,7 +52,8 @@ def plan_block(tools: Sequence[Tool], *, trained: bool, may_reply: bool, paralle
     return f"{ask}\n{listing}"
 
 
-def _line(name: str, description: str) -> str:
+def plan_line(name: str, description: str) -> str:
+    """The line that offers one choice: its name and when to take it."""
     words = " ".join(inert(description).split())
     return f"{name} — {words}" if words else name
 

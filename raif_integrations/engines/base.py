@@ -65,6 +65,25 @@ Constraint: TypeAlias = GrammarConstraint | JsonConstraint
 
 
 @dataclass(frozen=True, slots=True)
+class ServerDecoding:
+    """What a server whose plugin decodes is asked for: fields of OpenAI's chat completions, sent as given.
+
+    Such a server shows the tools or the schema to the model itself and answers with tool calls or JSON.
+
+    Attributes:
+        tools: Tool dicts.
+        tool_choice: ``auto``, ``required`` or the dict that names a tool; ``None`` is the server's default.
+        parallel_tool_calls: Whether one reply may make several calls; ``None`` is the server's default.
+        response_format: The form of the reply.
+    """
+
+    tools: Sequence[Mapping[str, Any]] = ()
+    tool_choice: str | Mapping[str, Any] | None = None
+    parallel_tool_calls: bool | None = None
+    response_format: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One generation.
 
@@ -75,6 +94,7 @@ class Request:
         model: Name of the served model or adapter; ``None`` is the engine's default.
         chat_template_kwargs: Passed to the chat template (``enable_thinking`` …).
         timeout: Seconds until the generation is given up; ``None`` is the engine's default.
+        server_decoding: What the server decodes itself; only an engine that asks a server can.
     """
 
     messages: Sequence[Message]
@@ -83,6 +103,7 @@ class Request:
     model: str | None = None
     chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
     timeout: float | None = None
+    server_decoding: ServerDecoding | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +134,23 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCallPiece:
+    """A piece of a tool call that the server decoded.
+
+    Attributes:
+        index: Which call of the reply.
+        id: The server's id of the call, in its first piece.
+        name: Name of the tool, in its first piece.
+        arguments: New text of the arguments: JSON, or what the model wrote where the server left it as is.
+    """
+
+    index: int
+    id: str | None = None
+    name: str | None = None
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """A finished generation.
 
@@ -123,6 +161,7 @@ class Completion:
         model: Name of the model or adapter that answered.
         request_id: The engine's id of the request.
         reasoning: Reasoning text the engine reports apart from ``text``.
+        tool_calls: With ``server_decoding``: the calls, each in one piece.
     """
 
     text: str
@@ -131,6 +170,19 @@ class Completion:
     model: str
     request_id: str
     reasoning: str | None = None
+    tool_calls: tuple[ToolCallPiece, ...] = ()
+
+    def as_delta(self) -> Delta:
+        """The same as a stream of one delta."""
+        return Delta(
+            text=self.text,
+            model=self.model,
+            request_id=self.request_id,
+            reasoning=self.reasoning,
+            finish_reason=self.finish_reason,
+            usage=self.usage,
+            tool_calls=self.tool_calls,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +199,7 @@ class Delta:
         usage: Set on the last delta only; ``None`` there if the server does not report it.
         model: Name of the model or adapter that answers.
         request_id: The engine's id of the request.
+        tool_calls: With ``server_decoding``: new pieces of calls.
     """
 
     text: str
@@ -155,6 +208,7 @@ class Delta:
     reasoning: str | None = None
     finish_reason: FinishReason | None = None
     usage: Usage | None = None
+    tool_calls: tuple[ToolCallPiece, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class ChatRaifVLLM(ChatSettings):
     ) -> ChatResult:
         with core_errors():
             request = self._request(messages, stop, kwargs)
-            return chat_result(run_turn(self._open_engine(), request), request)
+            return chat_result(run_turn(self._open_engine(), request))
 
     async def _agenerate(
         self,
@@ -70,7 +70,7 @@ class ChatRaifVLLM(ChatSettings):
     ) -> ChatResult:
         with core_errors():
             request = self._request(messages, stop, kwargs)
-            return chat_result(await arun_turn(self._open_engine(), request), request)
+            return chat_result(await arun_turn(self._open_engine(), request))
 
     def _stream(
         self,

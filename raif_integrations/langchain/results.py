@@ -21,6 +21,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.utils.json import parse_partial_json
 
 from raif_integrations.engines.base import Usage
+from raif_integrations.langchain.argument_chunks import argument_chunk
 from raif_integrations.turn.types import (
     InvalidToolCall,
     ReasoningDelta,
@@ -30,7 +31,6 @@ from raif_integrations.turn.types import (
     ToolCallEnd,
     ToolCallStart,
     TurnEvent,
-    TurnRequest,
     TurnResult,
 )
 
@@ -41,13 +41,8 @@ REASONING_KEY = "reasoning_content"
 """Key of ``additional_kwargs`` from which core makes a reasoning block."""
 
 
-def chat_result(result: TurnResult, request: TurnRequest) -> ChatResult:
-    """Dresses a finished turn as the result of one generation.
-
-    Args:
-        result: The turn.
-        request: What was asked; its contracts show how far a broken call got.
-    """
+def chat_result(result: TurnResult) -> ChatResult:
+    """Dresses a finished turn as the result of one generation."""
     message = AIMessage(
         content=_text(result),
         additional_kwargs={REASONING_KEY: result.reasoning} if result.reasoning else {},
@@ -56,7 +51,7 @@ def chat_result(result: TurnResult, request: TurnRequest) -> ChatResult:
             invalid_tool_call(
                 id=call.id,
                 name=call.name,
-                args=broken_arguments(_certain_json(call, request), call.text),
+                args=broken_arguments(call.certain, call.text),
                 error=call.error,
             )
             for call in result.invalid_tool_calls
@@ -78,10 +73,15 @@ class ChunkMaker:
 
     def chunk(self, event: TurnEvent) -> ChatGenerationChunk | None:
         """The chunk for an event, or ``None`` if there is nothing to say."""
+        if isinstance(event, ToolCallDelta):
+            self._arguments[event.index] += event.json
+            return argument_chunk(self._numbered(event.index), event.json)
         message = self._message(event)
         return None if message is None else ChatGenerationChunk(message=message)
 
-    def _message(self, event: TurnEvent) -> AIMessageChunk | None:
+    def _message(
+        self, event: TextDelta | ReasoningDelta | ToolCallStart | ToolCallEnd | TurnResult
+    ) -> AIMessageChunk | None:
         match event:
             case TextDelta():
                 return self._text_chunk(event.text)
@@ -91,9 +91,6 @@ class ChunkMaker:
             case ToolCallStart():
                 self._arguments[event.index] = ""
                 return self._call_chunk(event.index, "", call_id=event.id, name=event.name)
-            case ToolCallDelta():
-                self._arguments[event.index] += event.json
-                return self._call_chunk(event.index, event.json)
             case ToolCallEnd():
                 return self._end_of_call(event.index, event.call)
             case TurnResult():
@@ -113,11 +110,14 @@ class ChunkMaker:
     def _call_chunk(
         self, index: int, arguments: str, *, call_id: str | None = None, name: str | None = None
     ) -> AIMessageChunk:
+        chunk = tool_call_chunk(id=call_id, name=name, args=arguments, index=self._numbered(index))
+        return AIMessageChunk(content="", tool_call_chunks=[chunk])
+
+    def _numbered(self, index: int) -> int:
+        """The index of a call among the blocks of the message."""
         if self._first_index is None:
             self._first_index = len(self._blocks_before)
-        numbered = self._first_index + index
-        chunk = tool_call_chunk(id=call_id, name=name, args=arguments, index=numbered)
-        return AIMessageChunk(content="", tool_call_chunks=[chunk])
+        return self._first_index + index
 
     def _end_of_call(self, index: int, call: ToolCall | InvalidToolCall) -> AIMessageChunk | None:
         streamed = self._arguments[index]
@@ -191,15 +191,6 @@ def _text(result: TurnResult) -> str:
     if result.text or result.output is None or result.output.ok:
         return result.text
     return result.report.text
-
-
-def _certain_json(call: InvalidToolCall, request: TurnRequest) -> str:
-    """The JSON that a stream of this call has handed out by its end, however it was cut into pieces."""
-    contract = next(tool.contract for tool in request.tools if tool.name == call.name)
-    decoder = contract.decoder(constrained=request.options.constrain)
-    decoder.push(call.text)
-    decoder.finish("length" if call.truncated else "stop")
-    return str(decoder.json)
 
 
 def broken_arguments(prefix: str, text: str) -> str:

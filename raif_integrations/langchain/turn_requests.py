@@ -57,7 +57,9 @@ def turn_request(
         tool_choice=tool_choice_from(choice if tools else None, [tool.name for tool in tools]),
         parallel_tool_calls=True if parallel is None else bool(parallel),
         output=output,
-        options=TurnOptions(**{name: setting[name] for name in _OPTIONS}),
+        options=TurnOptions(
+            **{name: setting[name] for name in _OPTIONS}, server_decoding=setting["wire"] == "server"
+        ),
         timeout=setting["timeout"],
         chat_template_kwargs=setting["chat_template_kwargs"] or {},
     )

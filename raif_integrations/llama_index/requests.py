@@ -56,7 +56,9 @@ def turn_request(
         tool_choice=tool_choice_from(rest.pop("tool_choice", None), [tool.name for tool in tools]),
         parallel_tool_calls=bool(rest.pop("parallel_tool_calls", True)),
         output=output_from_response_format(wanted, wire=setting["wire"]),
-        options=TurnOptions(**{name: setting[name] for name in _OPTIONS}),
+        options=TurnOptions(
+            **{name: setting[name] for name in _OPTIONS}, server_decoding=setting["wire"] == "server"
+        ),
         timeout=setting["timeout"],
         chat_template_kwargs=setting["chat_template_kwargs"] or {},
         sampling=merge_sampling(sampling, rest, stop=rest.pop("stop", None)),

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator, Sequence
 
 from raif_integrations.conversation.history import check_messages
-from raif_integrations.engines.base import Completion, Delta, Engine, Message
+from raif_integrations.engines.base import Completion, Delta, Engine, Message, Request
 from raif_integrations.turn.prefetch import AsyncDeltas, AsyncPrefetched, Deltas, Prefetched
 from raif_integrations.turn.protocol import Next, Open, Steps
 from raif_integrations.turn.types import TurnEvent, TurnRequest, TurnResult, is_raif_name
@@ -39,7 +39,7 @@ def run_turn(engine: Engine, request: TurnRequest) -> TurnResult:
         answer = None
         match step:
             case Open():
-                replies.add(engine.generate_many(step.requests))
+                replies.add(_generate(engine, step.requests))
             case Next():
                 answer = replies.take(step.number)
             case TurnResult():
@@ -56,7 +56,7 @@ async def arun_turn(engine: Engine, request: TurnRequest) -> TurnResult:
         answer = None
         match step:
             case Open():
-                replies.add(await engine.agenerate_many(step.requests))
+                replies.add(await _agenerate(engine, step.requests))
             case Next():
                 answer = replies.take(step.number)
             case TurnResult():
@@ -149,6 +149,17 @@ def _begin(request: TurnRequest, *, trained: bool, streaming: bool) -> Steps:
     return take_turn(request, trained=trained, streaming=streaming)
 
 
+def _generate(engine: Engine, requests: tuple[Request, ...]) -> list[Completion]:
+    """Completions of all; one alone needs none of the machinery that runs several side by side."""
+    return [engine.generate(requests[0])] if len(requests) == 1 else engine.generate_many(requests)
+
+
+async def _agenerate(engine: Engine, requests: tuple[Request, ...]) -> list[Completion]:
+    if len(requests) == 1:
+        return [await engine.agenerate(requests[0])]
+    return await engine.agenerate_many(requests)
+
+
 def _next(stream: Deltas) -> Delta | None:
     try:
         return stream.__next__()
@@ -170,17 +181,7 @@ class _Collected:
         self._waiting: list[Delta | None] = []
 
     def add(self, completions: Sequence[Completion]) -> None:
-        self._waiting += [
-            Delta(
-                text=completion.text,
-                model=completion.model,
-                request_id=completion.request_id,
-                reasoning=completion.reasoning,
-                finish_reason=completion.finish_reason,
-                usage=completion.usage,
-            )
-            for completion in completions
-        ]
+        self._waiting += [completion.as_delta() for completion in completions]
 
     def take(self, number: int) -> Delta | None:
         delta, self._waiting[number] = self._waiting[number], None

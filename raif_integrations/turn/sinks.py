@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Protocol, TypeAlias
 
 from raif_integrations.contract import OutputContract
+from raif_integrations.contract.numerals import dump_json
 from raif_integrations.contract.report import Decoded
-from raif_integrations.engines.base import FinishReason
+from raif_integrations.engines.base import FinishReason, ToolCallPiece
 from raif_integrations.turn.tally import Tally
 from raif_integrations.turn.types import Growing, TextDelta, TurnEvent
 
@@ -27,6 +27,38 @@ class Sink(Protocol):
 
     def push(self, text: str) -> Iterator[TurnEvent]:
         """Takes new text and yields what can be told of it."""
+        ...
+
+
+class CallPieces(Protocol):
+    """Takes the tool calls that a server decoded, piece by piece."""
+
+    def take(self, pieces: Sequence[ToolCallPiece]) -> Iterator[TurnEvent]:
+        """Takes new pieces and yields what can be told of them."""
+        ...
+
+
+class DecodingSink(Sink, Protocol):
+    """A sink that makes a value of a contract."""
+
+    @property
+    def contract(self) -> OutputContract:
+        """What the value must look like."""
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+
+    @property
+    def json(self) -> str:
+        """JSON text that is certain so far: the value or its beginning."""
+
+    def settle(self, decoded: Decoded) -> Decoded:
+        """Takes the final outcome, after repairs; gives what came of it."""
+        ...
+
+    def rest(self) -> Iterator[TurnEvent]:
+        """Yields the JSON text that was held back."""
         ...
 
 
@@ -69,18 +101,37 @@ class ValueSink:
     def __init__(
         self, contract: OutputContract, event: MakeEvent, *, streaming: bool, constrained: bool
     ) -> None:
-        self.contract = contract
+        self._contract = contract
         self._event = event
         self._streaming = streaming
-        self._decoder = contract.decoder(constrained=constrained, events=True)
+        self._constrained = constrained
+        self._decoder = contract.decoder(constrained=constrained, events=streaming)
         self._written: list[str] = []
-        self._own: Decoded | None = None
-        self._repaired = ""
+        self._finish_reason: FinishReason | None = None
+        self._settled: Decoded | None = None
+
+    @property
+    def contract(self) -> OutputContract:
+        """What the value must look like."""
+        return self._contract
 
     @property
     def text(self) -> str:
         """The text so far."""
         return "".join(self._written)
+
+    @property
+    def json(self) -> str:
+        """JSON text that is certain so far: the value or its beginning."""
+        if self._streaming:
+            return self._decoder.json
+        if self._settled is not None and self._settled.ok:
+            return dump_json(self._settled.value)
+        decoder = self._contract.decoder(constrained=self._constrained)
+        decoder.push(self.text)
+        if self._finish_reason is not None:
+            decoder.finish(self._finish_reason)
+        return decoder.json
 
     def push(self, text: str) -> Iterator[TurnEvent]:
         """Takes new text and yields the JSON that became certain."""
@@ -91,8 +142,8 @@ class ValueSink:
 
     def finish(self, finish_reason: FinishReason) -> Decoded:
         """Ends the text and decodes the whole."""
-        self._own = self._decoder.finish(finish_reason)
-        return self._own
+        self._finish_reason = finish_reason
+        return self._decoder.finish(finish_reason)
 
     def settle(self, decoded: Decoded) -> Decoded:
         """Takes the final outcome, after repairs.
@@ -100,15 +151,12 @@ class ValueSink:
         Returns:
             The same; refused where a repair contradicts what was already streamed.
         """
-        if self._streaming:
-            return self._decoder.amend(decoded)
-        if decoded.ok and decoded is not self._own:
-            self._repaired = json.dumps(decoded.value, ensure_ascii=False)
-        return decoded
+        self._settled = self._decoder.amend(decoded) if self._streaming else decoded
+        return self._settled
 
     def rest(self) -> Iterator[TurnEvent]:
         """Yields the JSON that was held back: all of it together is the value, or its sure beginning."""
-        yield from self._send(self._repaired or self._decoder.take_json())
+        yield from self._send(self._decoder.take_json() if self._streaming else self.json)
 
     def _send(self, text: str) -> Iterator[TurnEvent]:
         if text:

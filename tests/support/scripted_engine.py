@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from raif_integrations.engines.base import (
@@ -16,6 +16,7 @@ from raif_integrations.engines.base import (
     Message,
     ModelInfo,
     Request,
+    ToolCallPiece,
     Usage,
 )
 from raif_integrations.errors import EngineClosedError
@@ -31,6 +32,7 @@ class Reply:
         reasoning: Reasoning text, reported apart from ``text`` and before it.
         usage: Token counts; words are counted if it is ``None``.
         error: Raised once ``text`` has been streamed, or in place of the completion.
+        tool_calls: Calls a server decoded, each whole; streamed after ``text``, the arguments in pieces.
     """
 
     text: str = ""
@@ -38,6 +40,7 @@ class Reply:
     reasoning: str | None = None
     usage: Usage | None = None
     error: Exception | None = None
+    tool_calls: tuple[ToolCallPiece, ...] = ()
 
 
 ScriptLine: TypeAlias = str | Reply | Exception
@@ -99,6 +102,7 @@ class ScriptedEngine(Engine):
             model=request.model or self._info.name,
             request_id=f"scripted-{number}",
             reasoning=reply.reasoning,
+            tool_calls=reply.tool_calls,
         )
 
     async def agenerate(self, request: Request) -> Completion:
@@ -158,6 +162,11 @@ class ScriptedEngine(Engine):
                 yield Delta(text="", model=model, request_id=request_id, reasoning=reply.reasoning)
             for piece in self._pieces(reply.text):
                 yield Delta(text=piece, model=model, request_id=request_id)
+            for call in reply.tool_calls:
+                first = replace(call, arguments="")
+                rest = [ToolCallPiece(call.index, arguments=part) for part in self._pieces(call.arguments)]
+                for piece in (first, *rest):
+                    yield Delta(text="", model=model, request_id=request_id, tool_calls=(piece,))
             finished = True
             if reply.error is not None:
                 raise reply.error

@@ -35,6 +35,8 @@ class ServerProcess:
         api_key: Key the server demands, or ``None``.
         max_model_len: Context window in tokens.
         arguments: Further arguments of the server.
+        python: Interpreter of the environment vLLM is installed in; the running one if it is left out.
+        environment: Further environment variables of the server.
 
     Attributes:
         root: Base URL of the server, without ``/v1``.
@@ -51,6 +53,8 @@ class ServerProcess:
         api_key: str | None = None,
         max_model_len: int = 2048,
         arguments: Sequence[str] = (),
+        python: str | Path = sys.executable,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.port = _free_port()
         self.root = f"http://127.0.0.1:{self.port}"
@@ -59,9 +63,10 @@ class ServerProcess:
         self.adapters = tuple(adapters or ())
         self.api_key = api_key
         self._log = log
+        self._environment = dict(environment or {})
         self._process: subprocess.Popen[bytes] | None = None
         self._command = [
-            *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
+            *(str(python), "-m", "vllm.entrypoints.openai.api_server"),
             *("--host", "127.0.0.1", "--port", str(self.port)),
             *("--model", str(model), "--served-model-name", served_name),
             *("--max-model-len", str(max_model_len), "--enforce-eager"),
@@ -95,6 +100,7 @@ class ServerProcess:
             "VLLM_CPU_KVCACHE_SPACE": os.environ.get("VLLM_CPU_KVCACHE_SPACE", "2"),
             "VLLM_NO_USAGE_STATS": "1",
             "HF_HUB_OFFLINE": "1",
+            **self._environment,
         }
         # The server would demand this key although the test asked for a server without one.
         environment.pop("VLLM_API_KEY", None)

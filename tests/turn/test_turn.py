@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
 from typing import Any
 
@@ -39,12 +39,12 @@ from raif_integrations.turn import (
     TurnOptions,
     TurnRequest,
     TurnResult,
-    arun_turn,
     astream_turn,
     run_turn,
     stream_turn,
 )
 from tests.support.scripted_engine import Reply, ScriptedEngine
+from tests.support.turns import run_every_way
 
 WEATHER = OutputContract.from_json_schema(
     {
@@ -80,40 +80,6 @@ NOW_TOOL = Tool("now", "Tell the time", NOTHING)
 
 def ask(text: str = "Weather in Oslo?", **options: Any) -> TurnRequest:
     return TurnRequest(messages=[{"role": "user", "content": text}], model="raif", **options)
-
-
-def run_every_way(replies: Sequence[Any], request: TurnRequest) -> TurnResult:
-    """Runs a turn sync, async, streamed and async streamed, and returns the one result they agree on."""
-
-    async def gather() -> list[TurnResult]:
-        streamed = [
-            event async for event in astream_turn(ScriptedEngine(replies, chunk_sizes=(1, 3)), request)
-        ]
-        assert isinstance(streamed[-1], TurnResult)
-        return [await arun_turn(ScriptedEngine(replies), request), streamed[-1]]
-
-    results = [run_turn(ScriptedEngine(replies), request), *asyncio.run(gather())]
-    for size in (1, 2, 7, 1000):
-        last = list(stream_turn(ScriptedEngine(replies, chunk_sizes=(size,)), request))[-1]
-        assert isinstance(last, TurnResult)
-        results.append(last)
-    first = results[0]
-    for other in results[1:]:
-        assert comparable(other) == comparable(first)
-    return first
-
-
-def comparable(result: TurnResult) -> Any:
-    return (
-        result.text,
-        result.reasoning,
-        [(call.name, call.arguments, call.raif) for call in result.tool_calls],
-        [(call.name, call.text, call.error, call.truncated) for call in result.invalid_tool_calls],
-        result.output,
-        result.finish_reason,
-        result.usage,
-        result.report,
-    )
 
 
 def test_plain_chat_is_sent_and_returned_as_it_is() -> None:

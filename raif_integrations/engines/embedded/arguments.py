@@ -74,11 +74,11 @@ def complete(
     check_names(given, known, "vLLM's engine (`engine_args`)")
     defaults = {
         # A grammar sent to another backend than the first one latched can end the engine (vLLM 0.19).
-        "structured_outputs_config": _structured_outputs(given.get("structured_outputs_config")),
+        "structured_outputs_config": structured_outputs(given.get("structured_outputs_config")),
         # Statistics are logged by vLLM's server only; without one they just cost time.
         "disable_log_stats": True,
         "use_tqdm_on_load": False,
-        **(_cpu_defaults(given) if cpu else {}),
+        **(cpu_defaults(given) if cpu else {}),
     }
     completed = (
         {name: value for name, value in defaults.items() if name in known} | dict(derived) | dict(given)
@@ -88,8 +88,12 @@ def complete(
     return completed
 
 
-def _structured_outputs(given: Any) -> dict[str, Any]:
-    """XGrammar, and JSON on one line: models lose themselves in free whitespace (vLLM issue 38696)."""
+def structured_outputs(given: Any) -> dict[str, Any]:
+    """XGrammar, and JSON on one line: models lose themselves in free whitespace (vLLM issue 38696).
+
+    Args:
+        given: The user's own ``structured_outputs_config``; what it sets stays.
+    """
     own = {"backend": "xgrammar", "disable_any_whitespace": True}
     if not isinstance(given, Mapping):
         return own
@@ -98,8 +102,12 @@ def _structured_outputs(given: Any) -> dict[str, Any]:
     return own | dict(given)
 
 
-def _cpu_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Without a GPU: no compilation, which takes minutes, and a cache that leaves memory to others."""
+def cpu_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Without a GPU: no compilation, which takes minutes, and a cache that leaves memory to others.
+
+    Args:
+        given: The user's own arguments; a memory setting among them is not touched.
+    """
     defaults: dict[str, Any] = {"enforce_eager": True}
     if not os.environ.get("VLLM_CPU_KVCACHE_SPACE") and not any(
         name in given for name in _CPU_MEMORY_ARGUMENTS

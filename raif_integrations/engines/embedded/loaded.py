@@ -22,7 +22,7 @@ from raif_integrations.engines.embedded.sampling import (
 )
 from raif_integrations.engines.embedded.settings import EmbeddedSettings
 from raif_integrations.engines.embedded.spawn import check_main_script
-from raif_integrations.errors import ModelNotFoundError, RequestError
+from raif_integrations.errors import ConfigurationError, ModelNotFoundError, RequestError
 
 # vLLM kills its processes after 5 seconds by default, just before they have tidied up.
 _SHUTDOWN_SECONDS: Final = 30.0
@@ -101,8 +101,14 @@ class LoadedEngine:
         Closing the generator, or cancelling the task that waits for it, aborts the request.
 
         Raises:
+            ConfigurationError: The request leaves decoding to a server.
             EngineError: See its subclasses.
         """
+        if request.server_decoding is not None:
+            raise ConfigurationError(
+                "wire='server' leaves decoding to a vLLM server, but vLLM runs in this process.",
+                hint="Leave wire out: replies are decoded here. Or give base_url of a server that decodes.",
+            )
         timeout = request.timeout if request.timeout is not None else self._settings.timeout
         deadline = None if timeout is None else asyncio.get_running_loop().time() + timeout
         with translated(timeout):

@@ -12,21 +12,18 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mappi
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import openai
 
-from raif_integrations.engines.server.exchange import http_library
+from raif_integrations.engines.server.exchange import Client
+from raif_integrations.engines.server.http import AsyncHttpClient, HttpClient, http_library
+from raif_integrations.engines.server.repeats import Repeats
 from raif_integrations.errors import ConfigurationError, EngineClosedError
 
 T = TypeVar("T")
 
 _STOP_SECONDS = 5.0
-
-HttpClient: TypeAlias = Any
-"""An ``httpx.Client`` (openai 2) or ``httpx2.Client`` (openai 3)."""
-AsyncHttpClient: TypeAlias = Any
-"""An ``httpx.AsyncClient`` (openai 2) or ``httpx2.AsyncClient`` (openai 3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ class Clients:
 
     def _forget(self) -> None:
         self._process = os.getpid()
-        self._sync: openai.OpenAI | None = None
+        self._sync: Client[openai.OpenAI] | None = None
         self._blocking_calls = 0
         self._loop_clients: dict[asyncio.AbstractEventLoop, _LoopClient] = {}
         self._background: BackgroundLoop | None = None
@@ -84,7 +81,7 @@ class Clients:
             yield
 
     @contextmanager
-    def blocking(self) -> Iterator[openai.OpenAI]:
+    def blocking(self) -> Iterator[Client[openai.OpenAI]]:
         """The client for a blocking call, shared by all threads.
 
         A thread that waits for bytes cannot be woken by closing its connection, so :meth:`close` leaves
@@ -105,7 +102,7 @@ class Clients:
             if last:
                 self._close_sync(client)
 
-    async def current(self) -> openai.AsyncOpenAI:
+    async def current(self) -> Client[openai.AsyncOpenAI]:
         """The client of the running event loop.
 
         Raises:
@@ -161,21 +158,21 @@ class Clients:
         if sync is not None:
             self._close_sync(sync)
 
-    def _close_sync(self, client: openai.OpenAI) -> None:
+    def _close_sync(self, client: Client[openai.OpenAI]) -> None:
         if self._settings.http_client is None:
-            client.close()
+            client.sdk.close()
 
-    def _new_sync(self) -> openai.OpenAI:
+    def _new_sync(self) -> Client[openai.OpenAI]:
         own = self._settings.http_client
-        client = openai.OpenAI(
-            **self._arguments(),
-            api_key=self._settings.api_key,
-            http_client=openai.DefaultHttpxClient(verify=_tls()) if own is None else own,
-        )
-        _detach_from_openai_account(client)
+        http = openai.DefaultHttpxClient(verify=_tls()) if own is None else own
+        sdk = openai.OpenAI(**self._arguments(), api_key=self._settings.api_key, http_client=http)
+        _detach_from_openai_account(sdk)
         if own is None:
-            weakref.finalize(self, client.close)
-        return client
+            weakref.finalize(self, sdk.close)
+        return Client(sdk, http, self._repeats())
+
+    def _repeats(self) -> Repeats:
+        return Repeats(self._settings.api_key, self._settings.default_headers)
 
     def _check_background(self) -> None:
         given = self._settings
@@ -204,20 +201,20 @@ class Clients:
         held = self._loop_clients[loop] = _LoopClient(self._new_async(), owned=not borrowed)
         return held
 
-    def _new_async(self) -> openai.AsyncOpenAI:
+    def _new_async(self) -> Client[openai.AsyncOpenAI]:
         own: Any = self._settings.async_http_client
         if own is None:
-            own = openai.DefaultAsyncHttpxClient(verify=_tls())
+            http: AsyncHttpClient = openai.DefaultAsyncHttpxClient(verify=_tls())
+        else:
+            http = own() if _is_factory(own) else own
         read_key = self._settings.api_key
 
         async def api_key() -> str:
             return read_key()
 
-        client = openai.AsyncOpenAI(
-            **self._arguments(), api_key=api_key, http_client=own() if _is_factory(own) else own
-        )
-        _detach_from_openai_account(client)
-        return client
+        sdk = openai.AsyncOpenAI(**self._arguments(), api_key=api_key, http_client=http)
+        _detach_from_openai_account(sdk)
+        return Client(sdk, http, self._repeats())
 
     def _arguments(self) -> dict[str, Any]:
         return {
@@ -236,7 +233,7 @@ class _LoopClient:
     therefore closes its connections in time, without the caller having to.
     """
 
-    def __init__(self, client: openai.AsyncOpenAI, *, owned: bool) -> None:
+    def __init__(self, client: Client[openai.AsyncOpenAI], *, owned: bool) -> None:
         self.client = client
         self._owned = owned
         self._keeper = self._keep()
@@ -252,7 +249,7 @@ class _LoopClient:
             yield
         finally:
             if self._owned:
-                await self.client.close()
+                await self.client.sdk.close()
 
 
 class BackgroundLoop:

@@ -11,8 +11,10 @@ from pydantic import SecretStr
 
 from raif_integrations.engines.base import Completion, Delta, Engine, Message, ModelInfo, Request
 from raif_integrations.engines.server.address import ServerAddress
-from raif_integrations.engines.server.clients import AsyncHttpClient, Clients, ClientSettings, HttpClient
-from raif_integrations.engines.server.exchange import Steps, T, arun, http_errors, run
+from raif_integrations.engines.server.clients import Clients, ClientSettings
+from raif_integrations.engines.server.detection import ServerDescription
+from raif_integrations.engines.server.exchange import Steps, T, arun, run
+from raif_integrations.engines.server.http import AsyncHttpClient, HttpClient, http_errors
 from raif_integrations.engines.server.retries import RetryPolicy
 from raif_integrations.engines.server.steps import ServerSteps
 from raif_integrations.errors import ConfigurationError, EngineClosedError
@@ -30,8 +32,9 @@ _CLOSED_MEANWHILE = "The engine was closed while it generated."
 class ServerEngine(Engine):
     """Generates with a vLLM server, of any version from 0.12 on, whatever plugins it runs.
 
-    The requests are chat completions with ``structured_outputs`` for constraints. Connections are made
-    by the ``openai`` SDK and shared by all threads and, each its own, all event loops.
+    The requests are chat completions with ``structured_outputs`` for constraints; only a request with
+    ``server_decoding`` carries ``tools`` or ``response_format``. Connections are made by the ``openai``
+    SDK and shared by all threads and, each its own, all event loops.
 
     Args:
         base_url: Address of the server, ``http://host:8000`` or ``http://host:8000/v1``.
@@ -112,6 +115,22 @@ class ServerEngine(Engine):
         """
         return self._run(self._steps.describe())
 
+    def describe(self, *, probe: bool = True) -> ServerDescription:
+        """What kind of server it is: version, models, adapters, and whether a plugin decodes RAIF on it.
+
+        Args:
+            probe: Generate a few tokens, once, to see whether the server decodes.
+
+        Raises:
+            EngineConnectionError: Nothing answers.
+            AuthenticationError: The key is refused.
+        """
+        return self._run(self._steps.describe_server(probe=probe))
+
+    async def adescribe(self, *, probe: bool = True) -> ServerDescription:
+        """:meth:`describe` without blocking the event loop."""
+        return await self._arun(self._steps.describe_server(probe=probe))
+
     @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
@@ -168,6 +187,9 @@ class ServerEngine(Engine):
         """
         with self._clients.blocking() as client, self._closed_is_told():
             opened = run(self._steps.open_stream(request), client)
+            if isinstance(opened, Completion):
+                yield opened.as_delta()
+                return
             try:
                 for block in opened.response.iter_bytes():
                     self._check_open()
@@ -181,6 +203,9 @@ class ServerEngine(Engine):
     async def astream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """Generates one reply piece by piece without blocking the event loop; see :meth:`stream`."""
         opened = await self._arun(self._steps.open_stream(request))
+        if isinstance(opened, Completion):
+            yield opened.as_delta()
+            return
         with self._closed_is_told():
             try:
                 async for block in opened.response.aiter_bytes():

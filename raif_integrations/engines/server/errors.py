@@ -125,6 +125,12 @@ def from_status(status: int, body: str, context: CallContext) -> EngineError:
     return RequestError(message)
 
 
+def status_of(error: EngineError) -> int | None:
+    """HTTP status behind an error, or ``None`` if there was no answer."""
+    cause = error.__cause__
+    return cause.status_code if isinstance(cause, openai.APIStatusError) else None
+
+
 def unreadable(content_type: str, body: str, context: CallContext) -> EngineError:
     """The error for a successful answer that is not what an API sends, as of a login page."""
     return ServerError(

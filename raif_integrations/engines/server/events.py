@@ -8,6 +8,8 @@ the response cuts off is dropped.
 
 from __future__ import annotations
 
+_PREFIX = b"data: "
+
 
 class EventDecoder:
     """Cuts a response's bytes into events, wherever the network cut them into pieces."""
@@ -25,6 +27,8 @@ class EventDecoder:
         Returns:
             The ``data`` of each event that is complete now.
         """
+        if not self._rest and not self._data and _is_one_event(block):
+            return [block[len(_PREFIX) : -2]]
         events: list[bytes] = []
         lines = (self._rest + block if self._rest else block).splitlines(keepends=True)
         # A line without its end waits for it, and so does "\r": it may be the first half of "\r\n".
@@ -38,3 +42,13 @@ class EventDecoder:
             elif line.startswith(b"data:"):
                 self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
         return events
+
+
+def _is_one_event(block: bytes) -> bool:
+    """Whether a block is one event of one line, the way servers send nearly all of them."""
+    return (
+        block.startswith(_PREFIX)
+        and block.endswith(b"\n\n")
+        and block.find(b"\n") == len(block) - 2
+        and b"\r" not in block
+    )

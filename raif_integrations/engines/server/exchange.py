@@ -8,72 +8,36 @@ a failure) is written once, as generators that yield a :class:`Call` and get its
 from __future__ import annotations
 
 import asyncio
-import importlib
-import ssl
-import sys
 import time
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass
-from types import ModuleType
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import openai
 
+from raif_integrations.engines.server.http import Call, HttpClient, HttpResponse, http_errors, http_library
+from raif_integrations.engines.server.repeats import Repeats
+
 T = TypeVar("T")
+SdkT = TypeVar("SdkT", openai.OpenAI, openai.AsyncOpenAI)
 
 _CONNECT_SECONDS = 5.0
 _FAILURES = (openai.OpenAIError, TypeError, UnicodeError)
 
 
-class HttpResponse(Protocol):
-    """What httpx's and httpx2's responses have in common, as far as it is used here."""
-
-    @property
-    def status_code(self) -> int:
-        """The HTTP status."""
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers; names in any case."""
-
-    @property
-    def content(self) -> bytes:
-        """The whole body."""
-
-    @property
-    def text(self) -> str:
-        """The whole body as text."""
-
-    def iter_bytes(self) -> Iterator[bytes]:
-        """The body as it arrives."""
-
-    def aiter_bytes(self) -> AsyncIterator[bytes]:
-        """The body as it arrives, awaited."""
-
-    def close(self) -> None:
-        """Ends the exchange, closing the connection if the body is not read to its end."""
-
-    async def aclose(self) -> None:
-        """Does the same for an async client."""
-
-
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One HTTP exchange.
+class Client(Generic[SdkT]):
+    """What a call is made with.
 
     Attributes:
-        method: The HTTP method.
-        url: The whole URL.
-        timeout: Longest silence of the server in seconds.
-        body: Sent as JSON.
-        stream: Return as soon as the headers are there; the caller closes the response.
+        sdk: The SDK's client.
+        http: The HTTP client below it.
+        repeats: How earlier calls were sent.
     """
 
-    method: Literal["GET", "POST"]
-    url: str
-    timeout: float
-    body: dict[str, Any] | None = None
-    stream: bool = False
+    sdk: SdkT
+    http: HttpClient
+    repeats: Repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +51,7 @@ Steps: TypeAlias = Generator[Call | Pause, Any, T]
 """Yields calls and pauses, is sent each call's :class:`HttpResponse`, returns the result."""
 
 
-def run(steps: Steps[T], client: openai.OpenAI) -> T:
+def run(steps: Steps[T], client: Client[openai.OpenAI]) -> T:
     """Carries steps out, blocking.
 
     A failed call is thrown into the steps as the SDK's exception, and so is what the SDK raises for a
@@ -107,7 +71,7 @@ def run(steps: Steps[T], client: openai.OpenAI) -> T:
         return result
 
 
-async def arun(steps: Steps[T], client: openai.AsyncOpenAI) -> T:
+async def arun(steps: Steps[T], client: Client[openai.AsyncOpenAI]) -> T:
     """Carries steps out, awaiting. Otherwise as :func:`run`."""
     try:
         step = next(steps)
@@ -123,20 +87,49 @@ async def arun(steps: Steps[T], client: openai.AsyncOpenAI) -> T:
         return result
 
 
-def _send(client: openai.OpenAI, step: Call | Pause) -> Any:
+def _send(client: Client[openai.OpenAI], step: Call | Pause) -> Any:
     if isinstance(step, Pause):
         return time.sleep(step.seconds)
     if step.method == "GET":
-        return client.get(step.url, **_arguments(step))
-    return client.post(step.url, body=step.body, **_arguments(step))
+        return client.sdk.get(step.url, **_arguments(step))
+    request = client.repeats.request(step, client.http)
+    if request is None:
+        response = client.sdk.post(step.url, body=step.body, **_arguments(step))
+        client.repeats.remember(step, response)
+        return response
+    try:
+        response = client.http.send(request, stream=step.stream)
+        if not response.is_success:
+            response.read()
+    except http_errors() as error:
+        raise openai.APIConnectionError(request=request) from error
+    return _checked(response)
 
 
-async def _asend(client: openai.AsyncOpenAI, step: Call | Pause) -> Any:
+async def _asend(client: Client[openai.AsyncOpenAI], step: Call | Pause) -> Any:
     if isinstance(step, Pause):
         return await asyncio.sleep(step.seconds)
     if step.method == "GET":
-        return await client.get(step.url, **_arguments(step))
-    return await client.post(step.url, body=step.body, **_arguments(step))
+        return await client.sdk.get(step.url, **_arguments(step))
+    request = client.repeats.request(step, client.http)
+    if request is None:
+        response = await client.sdk.post(step.url, body=step.body, **_arguments(step))
+        client.repeats.remember(step, response)
+        return response
+    try:
+        response = await client.http.send(request, stream=step.stream)
+        if not response.is_success:
+            await response.aread()
+    except http_errors() as error:
+        raise openai.APIConnectionError(request=request) from error
+    return _checked(response)
+
+
+def _checked(response: HttpResponse) -> HttpResponse:
+    """A response of success; any other as the SDK's exception, which the steps know."""
+    if response.is_success:
+        return response
+    raise openai.APIStatusError(f"Error code: {response.status_code}", response=response, body=None)  # type: ignore[arg-type]
 
 
 def _arguments(call: Call) -> dict[str, Any]:
@@ -144,18 +137,5 @@ def _arguments(call: Call) -> dict[str, Any]:
     return {"cast_to": _RESPONSE, "stream": call.stream, "options": {"timeout": timeout}}
 
 
-def http_library() -> ModuleType:
-    """The HTTP library the SDK is built on: httpx up to openai 2, httpx2 from openai 3 on."""
-    roots = (base.__module__.partition(".")[0] for base in openai.DefaultHttpxClient.__mro__)
-    return importlib.import_module(next(root for root in roots if root.startswith("httpx")))
-
-
 # With this type the SDK hands out the bare response: its documented way around its response models.
 _RESPONSE: Any = http_library().Response
-
-
-def http_errors() -> tuple[type[Exception], ...]:
-    """What reading a response can raise, for every HTTP library a client may be built on."""
-    libraries = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
-    found = [getattr(library, name) for library in libraries for name in ("HTTPError", "StreamError")]
-    return (*found, ssl.SSLError, OSError)

@@ -12,13 +12,13 @@ class ServedModels:
 
     Attributes:
         bases: Names of the base models, without the further names the same weights are served under.
-        adapters: Names of the adapters, which are the entries with a ``parent``.
+        parents: Name of the base model by adapter name; adapters are the entries with a ``parent``.
         names: Every name that can be asked for, in the server's order.
         max_model_len: Context window in tokens of each name that tells it.
     """
 
     bases: tuple[str, ...]
-    adapters: tuple[str, ...]
+    parents: dict[str, str]
     names: tuple[str, ...]
     max_model_len: dict[str, int]
 
@@ -35,7 +35,7 @@ class ServedModels:
                 bases.setdefault(entry.get("root") or entry["id"], entry["id"])
         return cls(
             bases=tuple(bases.values()),
-            adapters=tuple(entry["id"] for entry in entries if entry.get("parent")),
+            parents={entry["id"]: str(entry["parent"]) for entry in entries if entry.get("parent")},
             names=tuple(entry["id"] for entry in entries),
             max_model_len={
                 entry["id"]: entry["max_model_len"]
@@ -44,9 +44,18 @@ class ServedModels:
             },
         )
 
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        """Names of the adapters."""
+        return tuple(self.parents)
+
     def context_window(self, name: str) -> int | None:
-        """Context window in tokens of ``name``; an adapter shares that of the only base model."""
+        """Context window in tokens of ``name``; an adapter has that of its base model.
+
+        A parent that is not listed itself, as behind a gateway, stands for the only base model there is.
+        """
         own = self.max_model_len.get(name)
-        if own is None and name in self.adapters and len(self.bases) == 1:
-            return self.max_model_len.get(self.bases[0])
-        return own
+        if own is not None or name not in self.parents:
+            return own
+        parents = self.max_model_len.get(self.parents[name])
+        return self.max_model_len.get(self.bases[0]) if parents is None and len(self.bases) == 1 else parents

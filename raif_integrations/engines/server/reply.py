@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from raif_integrations.engines.base import Completion, Delta, FinishReason, Usage
+from raif_integrations.engines.base import Completion, Delta, FinishReason, ToolCallPiece, Usage
+from raif_integrations.engines.server.errors import CallContext, unreadable
+from raif_integrations.engines.server.text_frame import TextFrame
 from raif_integrations.errors import EngineDiedError, EngineError, ServerError
 
 _DONE = b"[DONE]"
@@ -31,6 +33,12 @@ def finish_reason(reported: str) -> FinishReason:
             return "stop"
 
 
+def _true_finish_reason(reported: str, usage: Usage | None, max_tokens: int | None) -> FinishReason:
+    """The finish reason, also where vLLM up to 0.32 hides a cut: it says ``tool_calls`` of any calls."""
+    cut_off = max_tokens is not None and usage is not None and usage.completion_tokens >= max_tokens
+    return "length" if reported == "tool_calls" and cut_off else finish_reason(reported)
+
+
 def read_usage(usage: dict[str, Any]) -> Usage:
     """Reads a ``usage`` object; counts the server leaves out are 0."""
     details = usage.get("prompt_tokens_details") or {}
@@ -41,8 +49,12 @@ def read_usage(usage: dict[str, Any]) -> Usage:
     )
 
 
-def read_completion(payload: Any) -> Completion:
+def read_completion(payload: Any, *, max_tokens: int | None = None) -> Completion:
     """Reads the body of a chat completion.
+
+    Args:
+        payload: The body.
+        max_tokens: Longest reply that was allowed.
 
     Raises:
         ServerError: It is no chat completion.
@@ -51,13 +63,15 @@ def read_completion(payload: Any) -> Completion:
         raise ServerError(f"The server's reply is no chat completion: {_shorten(json.dumps(payload))}")
     choice = payload["choices"][0]
     message = choice.get("message") or {}
+    usage = read_usage(payload.get("usage") or {})
     return Completion(
         text=message.get("content") or "",
-        finish_reason=finish_reason(choice.get("finish_reason") or "stop"),
-        usage=read_usage(payload.get("usage") or {}),
+        finish_reason=_true_finish_reason(choice.get("finish_reason") or "stop", usage, max_tokens),
+        usage=usage,
         model=payload.get("model") or "",
         request_id=payload.get("id") or "",
         reasoning=_reasoning(message),
+        tool_calls=_tool_call_pieces(message),
     )
 
 
@@ -66,13 +80,18 @@ class DeltaReader:
 
     The finish reason and the usage come in different events (the usage even in every one on some
     servers, where the last counts), so the last delta is held back until the stream says it is done.
+
+    Args:
+        max_tokens: Longest reply that was allowed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_tokens: int | None = None) -> None:
+        self._max_tokens = max_tokens
         self._model = ""
         self._request_id = ""
-        self._finish_reason: FinishReason | None = None
+        self._finish_reason: str | None = None
         self._usage: Usage | None = None
+        self._text_frame = TextFrame()
         self.done = False
 
     def read(self, event: bytes) -> Delta | None:
@@ -89,6 +108,8 @@ class DeltaReader:
             return None
         if event == _DONE:
             return self.finish()
+        if (piece := self._text_frame.text_of(event)) is not None:
+            return Delta(piece, self._model, self._request_id)
         try:
             chunk = json.loads(event)
         except ValueError:
@@ -110,13 +131,23 @@ class DeltaReader:
         self._request_id = chunk.get("id") or self._request_id
         choice = choices[0]
         if reported := choice.get("finish_reason"):
-            self._finish_reason = finish_reason(reported)
+            finish_reason(reported)
+            self._finish_reason = reported
         delta = choice.get("delta") or {}
         text = delta.get("content") or ""
         reasoning = _reasoning(delta)
-        if not text and reasoning is None:
+        calls = _tool_call_pieces(delta)
+        if not text and reasoning is None and not calls:
             return None
-        return Delta(text=text, model=self._model, request_id=self._request_id, reasoning=reasoning)
+        if reasoning is None and not calls and not reported and not usage:
+            self._text_frame.learn(event, text)
+        return Delta(
+            text=text,
+            model=self._model,
+            request_id=self._request_id,
+            reasoning=reasoning,
+            tool_calls=calls,
+        )
 
     def finish(self) -> Delta | None:
         """The last delta, when the stream is done or the response ends.
@@ -136,7 +167,7 @@ class DeltaReader:
             text="",
             model=self._model,
             request_id=self._request_id,
-            finish_reason=self._finish_reason,
+            finish_reason=_true_finish_reason(self._finish_reason, self._usage, self._max_tokens),
             usage=self._usage,
         )
 
@@ -150,6 +181,38 @@ def stream_error(error: Any) -> EngineError:
 def _reasoning(message: dict[str, Any]) -> str | None:
     # vLLM renamed "reasoning_content" to "reasoning"; some versions send both.
     return message.get("reasoning") or message.get("reasoning_content") or None
+
+
+def _tool_call_pieces(message: dict[str, Any]) -> tuple[ToolCallPiece, ...]:
+    """The calls of a message, or the pieces of calls in a delta; what has another shape is passed over."""
+    return tuple(
+        _tool_call_piece(call, number)
+        for number, call in enumerate(message.get("tool_calls") or ())
+        if isinstance(call, dict) and isinstance(call.get("function"), dict)
+    )
+
+
+def _tool_call_piece(call: dict[str, Any], number: int) -> ToolCallPiece:
+    index, function = call.get("index"), call["function"]
+    arguments = function.get("arguments")
+    return ToolCallPiece(
+        index=index if isinstance(index, int) else number,
+        id=call.get("id") or None,
+        name=function.get("name") or None,
+        arguments=arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else "",
+    )
+
+
+def parse_json(content: bytes, content_type: str, context: CallContext) -> Any:
+    """The JSON of a response's body.
+
+    Raises:
+        ServerError: It is something else, as of a login page.
+    """
+    try:
+        return json.loads(content)
+    except ValueError:
+        raise unreadable(content_type, content.decode(errors="replace"), context) from None
 
 
 def _shorten(text: str, limit: int = 300) -> str:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from raif_integrations.engines.base import GrammarConstraint, JsonConstraint, Request, Sampling
+from raif_integrations.engines.base import (
+    GrammarConstraint,
+    JsonConstraint,
+    Request,
+    Sampling,
+    ServerDecoding,
+)
 from raif_integrations.errors import ConfigurationError, RequestError
 
 _OWN_FIELDS = frozenset({"model", "messages", "stream", "stream_options", "chat_template_kwargs"})
@@ -14,9 +20,9 @@ _OTHER_CONSTRAINTS = frozenset({"structured_outputs", "response_format", "tools"
 def chat_body(request: Request, model: str, *, stream: bool) -> dict[str, Any]:
     """Builds the request body. Only what is set is sent, so that the server's defaults stay in force.
 
-    A constraint travels as vLLM's ``structured_outputs`` (vLLM 0.12 and later); neither ``tools`` nor
-    ``response_format`` is ever sent, so the body means the same on any vLLM server, whatever parser or
-    plugin it runs.
+    A constraint travels as vLLM's ``structured_outputs`` (vLLM 0.12 and later). ``tools`` and
+    ``response_format`` are sent for a request that leaves decoding to the server, and for no other, so
+    that every other body means the same on any vLLM server, whatever parser or plugin it runs.
 
     Args:
         request: What to generate.
@@ -34,12 +40,24 @@ def chat_body(request: Request, model: str, *, stream: bool) -> dict[str, Any]:
     constraint = _constraint_field(request)
     if constraint is not None:
         body["structured_outputs"] = constraint
+    if request.server_decoding is not None:
+        body.update(_decoding_fields(request.server_decoding))
     if request.chat_template_kwargs:
         body["chat_template_kwargs"] = dict(request.chat_template_kwargs)
     if stream:
         body["stream"] = True
         body["stream_options"] = {"include_usage": True}
     return body
+
+
+def _decoding_fields(decoding: ServerDecoding) -> dict[str, Any]:
+    fields = {
+        "tools": list(decoding.tools) or None,
+        "tool_choice": decoding.tool_choice,
+        "parallel_tool_calls": decoding.parallel_tool_calls,
+        "response_format": decoding.response_format,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _sampling_fields(sampling: Sampling) -> dict[str, Any]:

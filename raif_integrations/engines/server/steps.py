@@ -5,22 +5,23 @@ Each method is a generator of HTTP exchanges (see :mod:`raif_integrations.engine
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import openai
 
-from raif_integrations.engines.base import Completion, Delta, Message, ModelInfo, Request
+from raif_integrations.engines.base import Completion, Delta, Message, ModelInfo, Request, ServerDecoding
 from raif_integrations.engines.server import errors
 from raif_integrations.engines.server.address import ServerAddress
+from raif_integrations.engines.server.detection import DecodingFound, Detection, ServerDescription
 from raif_integrations.engines.server.errors import CallContext
 from raif_integrations.engines.server.events import EventDecoder
-from raif_integrations.engines.server.exchange import Call, HttpResponse, Pause, Steps
+from raif_integrations.engines.server.exchange import Pause, Steps
+from raif_integrations.engines.server.http import Call, HttpResponse
 from raif_integrations.engines.server.models import ServedModels
-from raif_integrations.engines.server.reply import DeltaReader, read_completion
+from raif_integrations.engines.server.reply import DeltaReader, parse_json, read_completion
 from raif_integrations.engines.server.request import chat_body
 from raif_integrations.engines.server.retries import RetryPolicy
 from raif_integrations.errors import (
@@ -31,9 +32,7 @@ from raif_integrations.errors import (
     ServerError,
 )
 
-_VERSION_SECONDS = 5.0
 _SHOWN_BYTES = 2000
-_NO_RETRY = RetryPolicy(max_retries=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +80,21 @@ class OpenStream:
         response: The response; whoever holds the stream closes it.
         deadline: How long the stream may take.
         context: What errors tell of the call.
+        max_tokens: Longest reply that was allowed.
     """
 
     response: HttpResponse
     deadline: Deadline
     context: CallContext
+    max_tokens: int | None = None
     _decoder: EventDecoder = field(default_factory=EventDecoder)
-    _reader: DeltaReader = field(default_factory=DeltaReader)
+    _reader: DeltaReader = field(init=False)
     _content_type: str = field(init=False)
     # Something else answers, as a gateway does with a login page; its text, until it is shown.
     _page: bytes | None = field(init=False)
 
     def __post_init__(self) -> None:
+        self._reader = DeltaReader(max_tokens=self.max_tokens)
         self._content_type = self.response.headers.get("content-type", "")
         self._page = None if "text/event-stream" in self._content_type else b""
 
@@ -154,17 +156,20 @@ class ServerSteps:
         self._timeout = timeout
         self._retries = retries
         self._info: ModelInfo | None = None
+        self._detection = Detection(address, self._send, timeout)
         self._chat_url = f"{address.api}/chat/completions"
 
     def generate(self, request: Request) -> Steps[Completion]:
         """Generates one reply."""
         response, _, context = yield from self._chat(request, stream=False)
-        return read_completion(_json(response, context))
+        return read_completion(_json(response, context), max_tokens=request.sampling.max_tokens)
 
-    def open_stream(self, request: Request) -> Steps[OpenStream]:
-        """Begins a stream."""
+    def open_stream(self, request: Request) -> Steps[OpenStream | Completion]:
+        """Begins a stream; gives the whole reply instead where the server would lose part of a stream."""
+        if (yield from self._loses_streamed_calls(request)):
+            return (yield from self.generate(request))
         response, deadline, context = yield from self._chat(request, stream=True)
-        return OpenStream(response, deadline, context)
+        return OpenStream(response, deadline, context, request.sampling.max_tokens)
 
     def default_model(self) -> Steps[str]:
         """The name to send for requests that name no model.
@@ -183,9 +188,9 @@ class ServerSteps:
         A server (or a gateway before it) that refuses to tell is no failure if the model is given.
         """
         if self._info is None:
-            served = yield from self._served()
+            served = yield from self._detection.served()
             name = self._model or self._only_base(served)
-            version = yield from self._version()
+            version = yield from self._detection.version()
             self._info = ModelInfo(
                 name=name,
                 max_model_len=served.context_window(name) if served else None,
@@ -193,6 +198,10 @@ class ServerSteps:
                 version=version,
             )
         return self._info
+
+    def describe_server(self, *, probe: bool) -> Steps[ServerDescription]:
+        """What kind of server it is; see :meth:`Detection.describe`."""
+        return (yield from self._detection.describe(self._model, probe=probe))
 
     def count_tokens(self, messages: Sequence[Message] | str) -> Steps[int]:
         """Counts tokens with vLLM's ``/tokenize``."""
@@ -210,7 +219,7 @@ class ServerSteps:
         except ModelNotFoundError:
             raise
         except EngineError as error:
-            if _status(error) not in (403, 404, 405):
+            if errors.status_of(error) not in (403, 404, 405):
                 raise
             raise RequestError(
                 f"Tokens cannot be counted: {error.message}",
@@ -223,6 +232,9 @@ class ServerSteps:
     def _chat(self, request: Request, *, stream: bool) -> Steps[tuple[HttpResponse, Deadline, CallContext]]:
         deadline = Deadline.of(request.timeout, self._timeout)
         model = request.model or (yield from self.default_model())
+        if request.server_decoding is not None:
+            found = yield from self._detection.decoding(model)
+            check_decoding(request.server_decoding, found, self._address.api)
         call = Call(
             "POST", self._chat_url, deadline.silence, chat_body(request, model, stream=stream), stream
         )
@@ -268,32 +280,17 @@ class ServerSteps:
             attempt += 1
             call = Call(call.method, call.url, deadline.left(), call.body, call.stream)
 
-    def _served(self) -> Steps[ServedModels | None]:
-        """The server's list of models, or ``None`` if it keeps it to itself."""
-        url = f"{self._address.api}/models"
-        context = CallContext(self._address, url, self._timeout)
-        try:
-            response = yield from self._send(Call("GET", url, self._timeout), context)
-        except EngineError as error:
-            if _status(error) in (None, 401):
-                raise
-            return None
-        try:
-            return ServedModels.parse(_json(response, context))
-        except ServerError:
-            return None
+    def _loses_streamed_calls(self, request: Request) -> Steps[bool]:
+        """Whether the calls of a streamed reply would come without their arguments.
 
-    def _version(self) -> Steps[str | None]:
-        url = f"{self._address.root}/version"
-        context = CallContext(self._address, url, _VERSION_SECONDS)
-        try:
-            call = Call("GET", url, min(self._timeout, _VERSION_SECONDS))
-            response = yield from self._send(call, context, retries=_NO_RETRY)
-            payload = _json(response, context)
-        except EngineError:
-            return None
-        version = payload.get("version") if isinstance(payload, dict) else None
-        return version if isinstance(version, str) else None
+        raif-vllm decodes them at a mark that the published adapters do not write. The arguments of a tool
+        that was named are handed on as they are written.
+        """
+        decoding = request.server_decoding
+        if decoding is None or not decoding.tools or isinstance(decoding.tool_choice, Mapping):
+            return False
+        model = request.model or (yield from self.default_model())
+        return (yield from self._detection.decoding(model)).plugin == "raif-vllm"
 
     def _only_base(self, served: ServedModels | None) -> str:
         if served is not None and len(served.bases) == 1:
@@ -307,7 +304,7 @@ class ServerSteps:
     def _explain_missing(self, error: ModelNotFoundError) -> Steps[ModelNotFoundError]:
         """Adds the names that are served."""
         try:
-            served = yield from self._served()
+            served = yield from self._detection.served()
         except EngineError:
             served = None
         if served is None or not served.names:
@@ -315,15 +312,29 @@ class ServerSteps:
         return ModelNotFoundError(error.message, hint=f"It serves: {', '.join(served.names)}.")
 
 
+def check_decoding(asked: ServerDecoding, found: DecodingFound, api: str) -> None:
+    """Refuses to leave decoding to a server that is known not to do it.
+
+    Raises:
+        ConfigurationError: No plugin decodes there, or it cannot choose between the tools.
+    """
+    here = "Leave wire out: replies are then decoded here, on any vLLM server."
+    if found.decodes is False:
+        loaded = (
+            f"{found.plugin} is loaded at {api}, but" if found.plugin else f"{api} has no RAIF plugin, so it"
+        )
+        raise ConfigurationError(
+            f"wire='server' needs a server that decodes RAIF. {loaded} does not decode.",
+            hint=f"{here} Or start it with a plugin and --enable-auto-tool-choice --tool-call-parser raif "
+            "--reasoning-parser raif.",
+        )
+    named = isinstance(asked.tool_choice, Mapping)
+    if found.plugin == "raif-vllm" and len(asked.tools) > 1 and not named:
+        raise ConfigurationError(
+            f"raif-vllm at {api} calls no tool when several are offered.",
+            hint=f"{here} Or name one with tool_choice, or offer one only.",
+        )
+
+
 def _json(response: HttpResponse, context: CallContext) -> Any:
-    try:
-        return json.loads(response.content)
-    except ValueError:
-        content_type = response.headers.get("content-type", "")
-        raise errors.unreadable(content_type, response.text, context) from None
-
-
-def _status(error: EngineError) -> int | None:
-    """HTTP status behind an error, or ``None`` if there was no answer."""
-    cause = error.__cause__
-    return cause.status_code if isinstance(cause, openai.APIStatusError) else None
+    return parse_json(response.content, response.headers.get("content-type", ""), context)

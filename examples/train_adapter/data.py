@@ -1,0 +1,99 @@
+"""The examples of a run, encoded once and kept beside its checkpoints."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from train_adapter.encoding import Encoded, encode
+from train_adapter.items import Item
+from train_adapter.prompts import Example, Format, examples_of
+
+_CHAT_TOKENS = 48
+_MOST_CHAT = 192
+
+
+def load_items(path: Path) -> list[Item]:
+    """Reads a file of exercises.
+
+    Raises:
+        ValueError: A line is not one; the message names it.
+    """
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            found.append(Item.from_dict(json.loads(line)))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path}, line {number} is no exercise: {error}.") from None
+    return found
+
+
+def encoded(path: Path, tokenizer: Any, model: Any, form: Format, longest: int, cache: Path) -> list[Encoded]:
+    """The examples of a file of exercises.
+
+    Args:
+        path: The exercises.
+        tokenizer: The base model's.
+        model: The base model; it answers the exercises that are plain chat, so that it goes on chatting
+            as it did.
+        form: What the model learns to write.
+        longest: Most tokens of an example; longer ones are left out.
+        cache: File to keep the result in.
+    """
+    mark = f"{form} {longest} {tokenizer.name_or_path} "
+    mark += hashlib.sha256(path.read_bytes() + str(tokenizer.chat_template).encode()).hexdigest()
+    if cache.is_file():
+        kept = json.loads(cache.read_text(encoding="utf-8"))
+        if kept["mark"] == mark:
+            return [Encoded(tuple(ids), start) for ids, start in kept["examples"]]
+    found = _encode(load_items(path), tokenizer, model, form, longest)
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"mark": mark, "examples": [[one.ids, one.start] for one in found]})
+    cache.write_text(text, encoding="utf-8")
+    return found
+
+
+def _encode(items: list[Item], tokenizer: Any, model: Any, form: Format, longest: int) -> list[Encoded]:
+    from tqdm import tqdm
+
+    found: list[Encoded] = []
+    chat: list[Item] = []
+    for item in tqdm(items, desc="encoding", unit=" exercises", mininterval=2):
+        if item.kind == "chat" and item.reply is None:
+            chat.append(item)
+            continue
+        found += [encode(tokenizer, example) for example in examples_of(item, form)]
+    kept = [one for one in found if len(one.ids) <= longest]
+    if len(kept) < len(found):
+        print(f"{len(found) - len(kept)} examples have more than {longest} tokens: left out", file=sys.stderr)
+    return kept + _chat(chat[:_MOST_CHAT], tokenizer, model)
+
+
+def _chat(items: list[Item], tokenizer: Any, model: Any) -> list[Encoded]:
+    """Plain chat, answered by the base model itself."""
+    import torch
+
+    found: list[Encoded] = []
+    for at in range(0, len(items), 32):
+        group = items[at : at + 32]
+        prompts = [encode(tokenizer, Example("chat", item.messages, ""), ends=False).ids for item in group]
+        width = max(map(len, prompts))
+        pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+        ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=model.device)
+        seen = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=model.device)
+        with torch.no_grad():
+            said = model.generate(
+                input_ids=ids,
+                attention_mask=seen,
+                max_new_tokens=_CHAT_TOKENS,
+                do_sample=False,
+                pad_token_id=pad,
+            )
+        ends = set(model.generation_config.eos_token_id if isinstance(model.generation_config.eos_token_id, list) else [model.generation_config.eos_token_id])
+        for prompt, answer in zip(prompts, said[:, width:].tolist(), strict=True):
+            stop = next((i + 1 for i, token in enumerate(answer) if token in ends), len(answer))
+            found.append(Encoded((*prompt, *answer[:stop]), len(prompt)))
+    return found

@@ -1,0 +1,60 @@
+"""Templates of texts people write to each other: mails, chats, notes, reviews, minutes, requests."""
+
+from __future__ import annotations
+
+TEMPLATES: tuple[str, ...] = (
+    # Mails about orders and invoices
+    "{Hi|Hello|Dear team|Good morning},\n{I am writing about|this is about|a question on} {my |our |}order <order_id>{ from <order_date>|}. {It was supposed to arrive|Delivery was promised} {on|for} <delivery_date>, but {nothing came|it is still missing|I have not seen it}. {Please call me on <phone>.|You can reach me at <email>.|Could you check?}\n{Regards|Best|Thanks},\n<customer>",
+    "Subject: {Invoice|Your invoice} <invoice_id>\n\n{Dear|Hello} <customer>,\n{please find attached|attached is|here comes} invoice <invoice_id> {over|for} <total>{, dated <invoice_date>|}. {Kindly pay|The amount is due|Payment is due} by <due_date>{ to account <iban>|}.\n\n<supplier>",
+    "From: <sender>\nTo: <recipient>\nDate: <date>\n{Subject: <meeting>\n|}\n{Quick reminder|Just to confirm|As agreed}: we meet {on|at} <when>{ at <time>|} in <room_name>.{ Bring the <product>.|}",
+    "{Hello|Hi} <recipient>, {thanks for your order|we received your order}. {Your number is|Order number:} <order_id>. {You bought|It contains|We are packing}: <items>. {Total|That makes|Sum}: <total>{, shipping <shipping> included|}. {It ships|Delivery} on <delivery_date>{ with <carrier>|}.",
+    "Dear <customer>,\n{we have received your return of|your return of} the <product> {has been processed|is complete}. {We refund|A refund of} <refund> {goes back|will be sent} to your account within <duration>.\n{Kind regards|Sincerely}\n<seller>, <company>",
+    "{Hey|Hi} <nickname>! {Are you free|Any chance you are around|Dinner} <when>{ at <time>|}? {I booked|We have} a table {at|in} <restaurant> for <guests>{ people|}. {It's on <street>.|}",
+    "{Hi all|Team},\n{the|our} <meeting> {is moved|was moved|moves} to <when>, <start_time>{-| to }<end_time>, room <room_name>. {<host> will lead it.|Host: <host>.}\n{Topics|On the agenda}: <topics>.",
+    "<customer> {called|phoned|rang} {at <time>|this morning} {about|because of} {ticket|case} <ticket_id>: <error>. {Priority|Urgency}: <priority>. {Call back on|Number:} <phone>.",
+    "{Good evening|Hello}, my name is <applicant>{, I am <age>|} and {I would like to apply|I'm applying} for the {position|job} of <job>{ at <company>|}. {I have|With} <experience> years of experience{ and speak <languages>| and know <skills>|}. {I could start|Available from} <start_date>. {My phone number is <phone>.|Write to <email>.}",
+    "{Dear|Hi} <guest>,\n{we are happy to confirm|this confirms} your {stay|reservation} at <hotel>: <room_type> room, <check_in> to <check_out>, <guests> guest(s), <price> per night{. Confirmation code <booking_code>|}. {Breakfast is served until <closing>.|}",
+    "Subject: {leave request|time off}\n\n{Hi|Dear} <manager>,\n{I'd like to take|I am asking for} leave from <start_date> to <end_date>{ because of <reason>|}. {During that time|Meanwhile} <assignee> {covers for me|will do my work}.\n<employee>{\n<department>|}",
+    "{Sorry to bother you|Hi support},\nsince {yesterday|the last update} <service> {shows|gives|throws} \"<error>\". {We run|I use} version <version>{ on <host_name>|}. {It happened <attempts> times.|}{ Screenshot: <file>|}\n{Thanks|Cheers}, <reporter>",
+    # Chats
+    "<sender>: {hey|hi}, {can you take|could you do} <task>?\n<recipient>: {sure|ok|fine}, {until when|when do you need it}?\n<sender>: <due_date>{ please|}. {It's <priority> priority.|}\n<recipient>: {ok|done|will do}",
+    "[<time>] <user>: {the|our} <device_name> {sensor |}{is at|shows|went to} <temperature>\n{[<end_time>] |}<assignee>: {on it|I'll have a look|checking}{, ticket <ticket_id>|}",
+    "{Customer|Caller}: {I need to change|Please change} my {address|delivery address}.\nAgent: {Sure, what is|Gladly. Your} {the |}customer number?\nCustomer: <customer_id>, {name is|it's} <customer>. The new address is <street>, <zip> <city>.",
+    "A: {where is|have you seen} the <product>?\nB: {in|check} <room_name>, shelf <gate>. {We have <quantity_left> left.|}\nA: {ok, taking one|thanks}{, note it for <employee>|}",
+    "{voicemail|Voice message} from <phone>, <date>: \"{Hello|Hi}, this is <customer>{ from <company>|}. {I'd like|We want} to {move|shift} our appointment to <when>{, <time>|}.\"",
+    # Notes, minutes, reminders
+    "{Minutes|Notes} of <meeting>, <date>\nPresent: <names>\n{Chair|Led by}: <host>\n{Decided|Action items}:\n<tasks*>\nNext meeting: <when>",
+    "{Note to self|Reminder|Todo}: <task> {before|by} <due_date>{, costs about <price>|}{ - ask <contact>|}",
+    "{Handover|Shift report} <date>\n{Machine|Unit} <device_name>: {stopped|was down} at <start_time>, {back|running again} at <end_time>. {Cause|Reason}: <reason>. {Operator|On duty}: <employee>.",
+    "{Lost and found|Found}: <colour> <product>, {found|handed in} {at|in} <venue> on <date>{ by <contact>|}. {Pick it up at|Stored in} <room_name>.",
+    "{Phone note|Call}: <contact> ({tel.|phone} <phone>) {wants|asks for|needs} <quantity> <product>, {budget|not more than} <budget>, {delivery|to be delivered} to <city> by <due_date>.",
+    "{Message|Note} for <recipient>:\n<body*>\n{-- |Signed: |}<sender>",
+    "{Subject|Re}: <ticket_subject>\n\n{The full text was|He wrote}:\n<body*>\n{Received|Sent} <timestamp>{ by <email>|}",
+    "{Please ship|Ship|Send} to:\n<address*>\n{Contents|Parcel}: <quantity> <product>{, <weight>|}",
+    # Reviews and feedback
+    "<stars>{ out of 5| stars|/5}. {Bought|I bought|Got} the <product> {at|from} <shop> for <price>. {Works|It works} well, {but|though} <remark>. {Delivery took <duration>.|} - <nickname>, <city>",
+    "Review by <user>{ (<date>)|}: \"{The|This} <product> by <brand> {is|seems} {great|okay|disappointing}. {Overall|Verdict}: <sentiment>.\" {Rating|Score}: <stars>",
+    "{We|My family and I} {stayed|spent <nights> nights} at <hotel> in <city>. {Room|Our room} <room_no> {was clean|was noisy}, {they charged|we paid} <total>. {Parking: <parking>.|}{ I give it <stars> stars.|}",
+    "{Ate|Had lunch|Dinner} at <restaurant> ({<cuisine>|<cuisine> food}). {Table for|We were} <guests>. {Bill|Total}: <total>{, tip <tip>|}. {Waiter|Served by} <nickname>.",
+    # Prose
+    "<author>{, born <birth_date> in <birthplace>,|} {wrote|published} <book> in <year>{; it has <page_count> pages|}. {The|A} <genre> {novel|work} {sells for|costs} <price>.",
+    "<company>, {based in|from} <city>, {said|announced} on <date> that {it|the company} will {open|build} {an office|a plant} in <destination> {with|creating} <attendance> jobs. {The budget is <budget>, said <manager>.|<manager>, the <job>, {spoke|said}: \"<remark>\".}",
+    "<employee> {joined|started at} <company> {on|in} <start_date> as {a |}<job> in <department>. {Salary|Annual pay}: <salary>. {Reports to|Manager:} <manager>.{ Staff number <employee_id>.|}",
+    "{Police in|Officers in} <city> {stopped|found} a <colour> {car|van} with plate <plate> {on|at} <street> {at|around} <time>. {The driver, <driver>, {was|is} <age>.|}",
+    "{The|A} <artist> concert {takes place|will be held} {at|in} <venue>, <city>, on <date>. Doors open at <opening>, {tickets|entry} {cost|are} <fee>. {Genre: <genre>.|}{ There are <seats> seats left.|}",
+    "{Yesterday|On <date>} <patient>{ (<age>)|} {came in|was seen} {with|complaining of} <symptom>. {Temperature|Temp} <temperature>, pulse <pulse>. {Dr. |}<doctor> prescribed <drug> <dose> <frequency>.",
+    "{The flat|Apartment} on <street>, <city>{ (<district>)|} has <rooms> rooms and <area>, {floor <floor>, |}{rent|costs} <rent>{, deposit <deposit>|}. Pets: <pets>. {Available|Free} from <start_date>. {Contact|Call} <contact>, <phone>.",
+    "{For sale|Selling}: <product>, <condition>, {bought in <year>, |}<price>. {Colour|It is} <colour>. {Pickup in|Located in} <city>. {Text|Write} <phone>{ or <email>|}.",
+    "{Wanted|We are hiring|Join us}: <job> ({<contract_type>|<contract_type>}) {at|for} <company> in <city>. {Pay|Salary}: <salary>. {You need|Must have}: <skills>. {Apply by|Deadline} <due_date>{ at <email>|}. Remote: <remote>.",
+    "{Our|The} <course> {course |}{starts|begins} <start_date>, {every|on} <weekday> at <time>, {taught by|with} <teacher>. {Fee|Price}: <fee>. {Max.|Up to} <seats> {places|participants}. Level: <plan>.",
+    "{We leave|The trip starts|Departure} <origin> {at|on} <departure_time> and {reach|arrive in} <destination> at <arrival_time>{, about <distance>|}. {Train|Flight|Bus} <flight>, {seat|platform} <gate>{, class: <cabin>|}.",
+    "<recipe>: {mix|take|you need} <ingredients>. {Bake|Cook} {for |}<cooking_time> at <temperature>. Serves <servings>.",
+    "{In|At} <city> it {is|was} <temperature> {at|around} <time>, humidity <humidity>, wind from the <direction>{, population <population>|}.",
+    "{Winner|First place} {was|went to} <contact> {from|of} <city> with <score> points; {the|a} total of <attendance> people {took part|came}. {Entry fee was <fee>.|}",
+    "{Congratulations|Well done}, <employee>! {You have finished|Passed:} <course> on <date> with {a score of |}<score>. {Certificate|Code}: <booking_code>.",
+    "<host> {invites you|asks you} to <event> on <when> at <time>, <venue>, <street>. {RSVP|Please answer} by <due_date>{ to <email>|}. {Dress|Colour}: <colour>.",
+    "{Tell|Let} <recipient> {know|} that <remark>, and {that |}the <product> {costs|is} <price>. {I'm|We are} back <when>.",
+    "{The|Our} <device_name> project{ in <city>|} {needs|asks for} <budget> and {runs|lasts} from <start_date> to <end_date>; <manager> {is in charge|leads it}. {Progress|So far}: <progress>.",
+    "{I|We} {drove|walked|cycled} from <origin> to <destination>, {a distance of|about} <distance>, {in|which took} <duration>. {Stops|On the way}: <cities>.",
+    "{Dog|Cat|Pet}: <nickname>, {breed|a} <species>, {weighs|weight} <weight>, born <birth_date>. {Owner|Belongs to} <customer>, <phone>. Vaccinated: <verified>.",
+)

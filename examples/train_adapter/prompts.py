@@ -1,0 +1,150 @@
+"""An exercise as the package sends it: the very messages of each generation, and what must come back.
+
+Nothing is formatted here. A turn is taken with the right answers in the model's place, and what it asks
+for is written down: cue, plan, history and targets are the package's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from raif_integrations.contract import OutputContract
+from raif_integrations.conversation.tools import NamedTool, Tool, ToolChoice
+from raif_integrations.engines.base import Delta, Message
+from raif_integrations.turn.protocol import Next, Open
+from raif_integrations.turn.steps import take_turn
+from raif_integrations.turn.types import TurnRequest, TurnResult
+from train_adapter.items import Item
+
+Format: TypeAlias = Literal["raif", "json"]
+"""What the model learns to write; with ``json`` the prompt carries the JSON Schema in place of the cue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One generation to learn.
+
+    Attributes:
+        kind: The kind of the exercise.
+        messages: What the model is sent.
+        target: What it must write.
+    """
+
+    kind: str
+    messages: list[Message]
+    target: str
+
+
+def request_of(item: Item, form: Format = "raif") -> TurnRequest:
+    """The turn an application would take for an exercise."""
+    wire: Literal["auto", "json"] = "json" if form == "json" else "auto"
+    tools = tuple(_tool(tool, wire) for tool in item.tools)
+    output = None
+    if item.schema is not None:
+        output = OutputContract.from_json_schema(item.schema, wire=wire)
+    return TurnRequest(
+        messages=item.messages, tools=tools, tool_choice=_choice(item.tool_choice), output=output
+    )
+
+
+def _tool(tool: dict[str, Any], wire: Literal["auto", "json"]) -> Tool:
+    function = tool["function"]
+    contract = OutputContract.from_tool(tool, wire=wire)
+    return Tool(function["name"], function.get("description", ""), contract)
+
+
+def _choice(choice: Any) -> ToolChoice:
+    if isinstance(choice, dict):
+        return NamedTool(choice["function"]["name"])
+    named: ToolChoice = choice
+    return named
+
+
+def examples_of(item: Item, form: Format = "raif") -> list[Example]:
+    """Every generation of an exercise whose right answer is known."""
+    request = request_of(item, form)
+    answers = _answers(item, request, form)
+    found: list[Example] = []
+    steps = take_turn(request, trained=form == "raif" or _plans_only(item), streaming=False)
+    opened: list[str | None] = []
+    waiting: list[Delta | None] = []
+    reply: Delta | None = None
+    while True:
+        step = steps.send(reply)
+        reply = None
+        if isinstance(step, Open):
+            for generation in step.requests:
+                answer = answers.pop(0) if answers else None
+                opened.append(answer)
+                waiting.append(_delta(answer or ""))
+                if answer is not None:
+                    found.append(Example(item.kind, [dict(m) for m in generation.messages], answer))
+            if not answers:
+                return found
+        elif isinstance(step, Next):
+            reply, waiting[step.number] = waiting[step.number], None
+        elif isinstance(step, TurnResult):
+            return found
+
+
+def _plans_only(item: Item) -> bool:
+    """Whether no arguments are asked for; the plan's block is the same for both formats."""
+    return item.schema is None and all("arguments" not in call for call in item.calls)
+
+
+def _delta(text: str) -> Delta:
+    return Delta(text=text, model="", request_id="", finish_reason="stop")
+
+
+def _answers(item: Item, request: TurnRequest, form: Format) -> list[str]:
+    """The right texts, in the order the turn asks for them; it ends where one is not known."""
+    if request.output is not None:
+        return [written(request.output, item.value)]
+    answers: list[str] = []
+    tools = {tool.name: tool for tool in request.tools}
+    names = [call["name"] for call in item.calls]
+    if tools and not _is_direct(request):
+        answers.append("\n".join(names) if names else "reply")
+    for call in item.calls:
+        if "arguments" not in call:
+            return answers
+        if tools[call["name"]].has_parameters:
+            answers.append(written(tools[call["name"]].contract, call["arguments"]))
+    if not names and item.reply is not None:
+        answers.append(item.reply)
+    return answers
+
+
+def _is_direct(request: TurnRequest) -> bool:
+    return isinstance(request.tool_choice, NamedTool) or (
+        request.tool_choice == "required" and len(request.tools) == 1
+    )
+
+
+def written(contract: OutputContract, value: Any) -> str:
+    """A value as the model should write it; JSON has the keys in the order of the schema, as guidance asks."""
+    return contract.encode(in_order(value, contract.schema) if contract.wire == "json" else value)
+
+
+def in_order(value: Any, schema: Any) -> Any:
+    """A value with the keys of its objects in the order of their schema."""
+    if not isinstance(schema, dict):
+        return value
+    if isinstance(value, dict):
+        below = schema.get("properties", {})
+        known = [key for key in below if key in value]
+        rest = [key for key in value if key not in below]
+        return {key: in_order(value[key], below.get(key)) for key in [*known, *rest]}
+    if isinstance(value, list):
+        return [in_order(element, schema.get("items")) for element in value]
+    return value
+
+
+def in_words(examples: Sequence[Example]) -> str:
+    """Examples for people to read."""
+    return "\n\n".join(
+        "\n".join([*(f"[{m['role']}] {m['content']}" for m in one.messages), f"[answer] {one.target}"])
+        for one in examples
+    )

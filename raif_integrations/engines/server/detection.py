@@ -1,0 +1,270 @@
+"""What a vLLM server is: its version, its models and adapters, and whether a RAIF plugin decodes on it.
+
+Nothing here is needed for a reply that is decoded on this side. A server, or a gateway before it, may
+refuse any of these questions; then the answer is "unknown", and whoever asked goes on without it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from raif_integrations.engines.server.address import ServerAddress
+from raif_integrations.engines.server.errors import CallContext, status_of, unreadable
+from raif_integrations.engines.server.exchange import Steps
+from raif_integrations.engines.server.http import Call, HttpResponse
+from raif_integrations.engines.server.models import ServedModels
+from raif_integrations.engines.server.reply import parse_json, read_completion
+from raif_integrations.engines.server.retries import RetryPolicy
+from raif_integrations.errors import EngineError, RequestError, ServerError
+
+if TYPE_CHECKING:
+    from raif_integrations.engines.server.engine import ServerEngine
+
+Plugin: TypeAlias = Literal["raif-vllm", "raif-integrations"]
+"""``raif-vllm``: the plugin of that name, for vLLM 0.19. ``raif-integrations``: this package's own."""
+
+_QUESTION_SECONDS = 5.0
+_MODELS_SECONDS = 30.0
+# The first grammar of a vLLM 0.19 server on a CPU was seen to take a minute.
+_PROBE_SECONDS = 90.0
+_NO_RETRY = RetryPolicy(max_retries=0)
+
+_GAUGE = re.compile(r'^raif_plugin_info\{[^}]*\bversion="([^"]*)"', re.MULTILINE)
+_PLUGIN_OF_THIS_PACKAGE_FROM = (0, 29)
+
+_PROBE_KEY, _PROBE_WORD = "probe", "kxqvzw"
+_PROBE: Mapping[str, Any] = {
+    "messages": [{"role": "user", "content": "probe"}],
+    "temperature": 0,
+    "max_tokens": 32,
+    "structured_outputs": {"grammar": f'root ::= "{_PROBE_KEY}={_PROBE_WORD}"'},
+    "response_format": {
+        "type": "json_schema",
+        "json_schema": {
+            "name": _PROBE_KEY,
+            "schema": {
+                "type": "object",
+                "properties": {_PROBE_KEY: {"type": "string", "enum": [_PROBE_WORD]}},
+                "required": [_PROBE_KEY],
+                "additionalProperties": False,
+            },
+        },
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerDescription:
+    """What a server tells of itself, as far as it does.
+
+    Attributes:
+        version: vLLM's version, or ``None`` if the server does not tell.
+        models: Names of the base models; empty if the server does not list them.
+        adapters: Name of the base model by adapter name.
+        max_model_len: Context window in tokens by model name, where it is told.
+        plugin: The RAIF plugin that is loaded, or ``None`` if there is none or it does not show.
+        plugin_version: Its version, where it is told.
+        decodes: Whether ``tools`` and ``response_format`` are decoded from RAIF by the server; ``None`` if
+            that cannot be found out.
+        refused: What could not be asked and why, by path (``{"/version": "HTTP 403: …"}``).
+    """
+
+    version: str | None = None
+    models: tuple[str, ...] = ()
+    adapters: Mapping[str, str] = field(default_factory=dict)
+    max_model_len: Mapping[str, int] = field(default_factory=dict)
+    plugin: Plugin | None = None
+    plugin_version: str | None = None
+    decodes: bool | None = None
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+def describe_server(engine: ServerEngine, *, probe: bool = True) -> ServerDescription:
+    """Finds out what a server is.
+
+    Args:
+        engine: An engine for the server, with its key and timeout.
+        probe: Generate a few tokens to see whether the server decodes RAIF. Without it only what a
+            plugin tells of itself counts.
+
+    Raises:
+        EngineConnectionError: Nothing answers there.
+        AuthenticationError: The key is refused.
+    """
+    return engine.describe(probe=probe)
+
+
+@dataclass(frozen=True, slots=True)
+class DecodingFound:
+    """Which plugin there is and whether it decodes; see :class:`ServerDescription`."""
+
+    plugin: Plugin | None
+    plugin_version: str | None
+    decodes: bool | None
+
+
+class Send(Protocol):
+    """Makes a call and raises this package's errors."""
+
+    def __call__(
+        self, call: Call, context: CallContext, *, retries: RetryPolicy | None = None
+    ) -> Steps[HttpResponse]:
+        """Makes one call, again where that can help."""
+        ...
+
+
+class Detection:
+    """Asks a server what it is; each question once, whatever the answer.
+
+    Args:
+        address: The server.
+        send: Makes the calls.
+        timeout: Longest silence of the server in seconds; these questions wait no longer, and mostly less.
+    """
+
+    def __init__(self, address: ServerAddress, send: Send, timeout: float) -> None:
+        self._address = address
+        self._send = send
+        self._timeout = timeout
+        self._version: tuple[str | None] | None = None
+        self._decoding: DecodingFound | None = None
+        self.refused: dict[str, str] = {}
+
+    def served(self) -> Steps[ServedModels | None]:
+        """The server's list of models, or ``None`` if it keeps it to itself. Asked anew each time.
+
+        Raises:
+            EngineError: Nothing answers, or the key is refused: no other call would do better.
+        """
+        url = f"{self._address.api}/models"
+        context = CallContext(self._address, url, self._timeout)
+        call = Call("GET", url, min(self._timeout, _MODELS_SECONDS))
+        try:
+            response = yield from self._send(call, context)
+            return ServedModels.parse(_parsed(response, context))
+        except EngineError as error:
+            # An answer that cannot be read is a refusal, too; without any answer there is no server.
+            if not isinstance(error, ServerError) and status_of(error) in (None, 401):
+                raise
+            self.refused["/v1/models"] = error.message
+            return None
+
+    def version(self) -> Steps[str | None]:
+        """vLLM's version."""
+        if self._version is None:
+            payload = yield from self._ask("/version", _parsed)
+            version = payload.get("version") if isinstance(payload, dict) else None
+            self._version = (version if isinstance(version, str) else None,)
+        return self._version[0]
+
+    def decoding(self, model: str, *, probe: bool = True) -> Steps[DecodingFound]:
+        """Whether a RAIF plugin decodes.
+
+        This package's plugin shows in ``/metrics`` as soon as it is loaded, whether or not the server was
+        started with its parsers; raif-vllm does not show at all. So a short generation is the proof: it
+        has a ``response_format`` and a grammar for one RAIF line. A server that decodes takes the format
+        for its own and answers with the line as JSON; vLLM itself refuses two constraints at once.
+
+        Args:
+            model: Name of a model to ask.
+            probe: Make that generation.
+        """
+        if self._decoding is not None:
+            return self._decoding
+        metrics = yield from self._ask("/metrics", _metrics)
+        gauge = _GAUGE.search(metrics or "")
+        decodes = (yield from self._probe(model)) if probe else None
+        version = yield from self.version()
+        plugin: Plugin | None = "raif-integrations" if gauge else None
+        if plugin is None and decodes:
+            plugin = _plugin_for(version, metrics_shown=metrics is not None)
+        found = DecodingFound(plugin, gauge.group(1) if gauge else None, decodes)
+        if probe:
+            self._decoding = found
+        return found
+
+    def describe(self, model: str | None, *, probe: bool) -> Steps[ServerDescription]:
+        """Everything there is to tell.
+
+        Args:
+            model: Name of the model to ask; ``None`` is the first one served.
+            probe: See :meth:`decoding`.
+        """
+        served = yield from self.served()
+        version = yield from self.version()
+        name = model or (served.names[0] if served and served.names else None)
+        found = yield from self.decoding(name or "", probe=probe and name is not None)
+        return ServerDescription(
+            version=version,
+            models=served.bases if served else (),
+            adapters=served.parents if served else {},
+            max_model_len=served.max_model_len if served else {},
+            plugin=found.plugin,
+            plugin_version=found.plugin_version,
+            decodes=found.decodes,
+            refused=dict(self.refused),
+        )
+
+    def _probe(self, model: str) -> Steps[bool | None]:
+        url = f"{self._address.api}/chat/completions"
+        seconds = min(self._timeout, _PROBE_SECONDS)
+        context = CallContext(self._address, url, seconds, model)
+        call = Call("POST", url, seconds, {"model": model, **_PROBE})
+        try:
+            response = yield from self._send(call, context, retries=_NO_RETRY)
+            text = read_completion(_parsed(response, context)).text.strip()
+        except RequestError as error:
+            if status_of(error) in (400, 422):
+                return False
+            self.refused["/v1/chat/completions"] = error.message
+            return None
+        except EngineError as error:
+            self.refused["/v1/chat/completions"] = error.message
+            return None
+        if text == f"{_PROBE_KEY}={_PROBE_WORD}":
+            return False
+        return True if _as_json(text) == {_PROBE_KEY: _PROBE_WORD} else None
+
+    def _ask(self, path: str, read: Callable[[HttpResponse, CallContext], Any]) -> Steps[Any]:
+        """Asks one of vLLM's own endpoints; ``None`` if it does not answer."""
+        url = f"{self._address.root}{path}"
+        context = CallContext(self._address, url, _QUESTION_SECONDS)
+        try:
+            call = Call("GET", url, min(self._timeout, _QUESTION_SECONDS))
+            response = yield from self._send(call, context, retries=_NO_RETRY)
+            return read(response, context)
+        except EngineError as error:
+            self.refused[path] = error.message
+            return None
+
+
+def _parsed(response: HttpResponse, context: CallContext) -> Any:
+    return parse_json(response.content, response.headers.get("content-type", ""), context)
+
+
+def _metrics(response: HttpResponse, context: CallContext) -> str:
+    if "vllm:" not in response.text:
+        raise unreadable(response.headers.get("content-type", ""), response.text, context)
+    return response.text
+
+
+def _as_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _plugin_for(version: str | None, *, metrics_shown: bool) -> Plugin | None:
+    """Whose plugin decodes although ``/metrics`` has no word of it; unknown where vLLM does not show."""
+    numbers = re.match(r"(\d+)\.(\d+)", version or "")
+    if numbers is None:
+        return None
+    if metrics_shown:
+        return "raif-vllm"
+    found = (int(numbers.group(1)), int(numbers.group(2)))
+    return "raif-integrations" if found >= _PLUGIN_OF_THIS_PACKAGE_FROM else "raif-vllm"

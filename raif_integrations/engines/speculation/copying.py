@@ -1,0 +1,158 @@
+"""Where a value that is being written stands in the prompt, and how it goes on there.
+
+An extraction copies most of its values. The index holds the places of the prompt where a value can begin;
+it is built once a request, and each look-up goes through the few places that begin like the value.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+_WORD: Final = re.compile(r"\w+|[^\w\s]")
+_END: Final = re.compile(
+    r"\n|[,;:!?.]?[)\]}\"”»]*(?:[,;:!?.](?=\s|$)|$)|[)\]}\"”»](?=\W|$)|\s[([{\"“«—–]|\s-\s|\s(?:and|or|at|for|from|on|in|is|with|by|to|of)\s"
+)
+_NUMBER_END: Final = re.compile(r"(?![0-9]|[.][0-9])")
+_WORDS_OF_KEY: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_LABEL_END: Final = re.compile(r"\s?[:=#]\s*")
+
+_MOST_PLACES: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """How a value probably goes on.
+
+    Attributes:
+        text: What follows; empty where the value probably ends.
+        place: Where it ends in the source.
+        ends: Whether the value probably ends behind it.
+    """
+
+    text: str
+    place: int
+    ends: bool = True
+
+
+@dataclass(slots=True)
+class Source:
+    """The text values are copied from.
+
+    Attributes:
+        text: The text.
+    """
+
+    text: str
+    _starts: dict[str, list[int]] | None = None
+    _labels: dict[str, int] = field(default_factory=dict)
+    _lowered: str | None = None
+
+    def places(self, begun: str) -> list[int]:
+        """Where the source has a word that begins like a value.
+
+        Args:
+            begun: The value so far, not empty.
+        """
+        starts = self._starts
+        if starts is None:
+            starts = self._starts = {}
+            for word in _WORD.finditer(self.text):
+                starts.setdefault(self.text[word.start() : word.start() + 2], []).append(word.start())
+        if len(begun) > 1:
+            found = starts.get(begun[:2], ())
+        else:
+            found = sorted(at for pair, places in starts.items() if pair[:1] == begun for at in places)
+        startswith = self.text.startswith
+        return [at for at in found if startswith(begun, at)][:_MOST_PLACES]
+
+    def label(self, key: str) -> int | None:
+        """Where the source has a value behind a label that reads like a key (``Invoice no: …``)."""
+        found = self._labels.get(key)
+        if found is None:
+            found = self._labels[key] = self._find_label(key)
+        return None if found < 0 else found
+
+    def _find_label(self, key: str) -> int:
+        if self._lowered is None:
+            self._lowered = self.text.lower()
+        words = [word.lower() for word in _WORDS_OF_KEY.findall(key)]
+        names = [" ".join(words), *([*words[::-1]] if len(words) > 1 else [])]
+        for name in names:
+            at = self._lowered.find(name) if name else -1
+            while at >= 0:
+                behind = _LABEL_END.match(self.text, at + len(name))
+                if behind is not None and (at == 0 or not self.text[at - 1].isalnum()):
+                    return behind.end()
+                at = self._lowered.find(name, at + 1)
+        return -1
+
+    def continuation(self, begun: str, key: str, code: str, after: int) -> Continuation | None:
+        """How a value goes on, if it is copied.
+
+        Args:
+            begun: The value so far; empty if it has not begun.
+            key: Its key.
+            code: Its type code: a number ends with its digits.
+            after: Where the value written last ends: of several places the next one counts.
+        """
+        label = self.label(key) if key else None
+        if not begun:
+            return None if label is None else self.from_place(label, code)
+        places = self.places(begun)
+        if places:
+            return self.from_place(_chosen(places, label, after) + len(begun), code)
+        return self._within(begun, code, after)
+
+    def place_of(self, value: str, after: int) -> int:
+        """Where a whole value ends in the source; ``after`` where it is not in it."""
+        places = self.places(value)
+        return _chosen(places, None, after) + len(value) if places else after
+
+    def shows(self, word: str) -> bool:
+        """Whether a word is in the source, in whatever case."""
+        if self._lowered is None:
+            self._lowered = self.text.lower()
+        return word.lower() in self._lowered
+
+    def line_from(self, begun: str, after: int) -> str | None:
+        """The rest of a line, the line break included, if it is copied."""
+        place = after
+        if begun:
+            places = self.places(begun)
+            if not places:
+                return None
+            place = _chosen(places, None, after) + len(begun)
+        elif self.text[place : place + 1] == "\n":
+            place += 1
+        else:
+            return None
+        end = self.text.find("\n", place)
+        return None if end < 0 else self.text[place : end + 1]
+
+    def _within(self, begun: str, code: str, after: int) -> Continuation | None:
+        """The value joins pieces of the source: looks for the last words of it."""
+        words = list(_WORD.finditer(begun))[-3:]
+        for word in words[1:] if len(words) > 1 else ():
+            piece = begun[word.start() :]
+            if len(piece) < 3:
+                break
+            places = self.places(piece)
+            if places:
+                return self.from_place(_chosen(places, None, after) + len(piece), code)
+        return None
+
+    def from_place(self, place: int, code: str) -> Continuation:
+        """How a value goes on that stands at a place of the source."""
+        pattern = _NUMBER_END if code == "n" else _END
+        found = pattern.search(self.text, place)
+        end = found.start() if found is not None else len(self.text)
+        return Continuation(self.text[place:end], end)
+
+
+def _chosen(places: list[int], label: int | None, after: int) -> int:
+    """Of several places: the one behind the label, else the first one behind the value written last."""
+    if label is not None and label in places:
+        return label
+    return next((at for at in places if at >= after), places[0])

@@ -1,0 +1,143 @@
+"""Where a reply stands in the fields of its cue, line by line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from raif_integrations.engines.speculation.fields import Unit
+
+Opened: TypeAlias = Literal["", "table", "list", "block"]
+"""What takes the next lines: nothing, rows of a table, elements of a list, lines of a text."""
+
+_HEAD: Final = re.compile(r"((?:<<<.*?>>>|[^<=:\n]|<(?!<<))+)(::|:s=|=)")
+_INDEX: Final = re.compile(r"\[([0-9]*)\]")
+_BLOCK: Final = re.compile(r"<<<([0-9a-fA-F]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place between two lines of a reply.
+
+    Attributes:
+        done: Index of the unit written last, or begun; -1 before the first one.
+        opened: What takes the next lines.
+        rows: Rows or elements that have been written of it.
+        indices: The indices in the path written last.
+        closer: The line that ends a text of several lines.
+        place: Where the value written last ends in the prompt.
+    """
+
+    done: int = -1
+    opened: Opened = ""
+    rows: int = 0
+    indices: tuple[int, ...] = ()
+    closer: str = ""
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A line of a leaf, whole or begun.
+
+    Attributes:
+        key: The path as written.
+        separator: ``=``, ``::`` or ``:s=``.
+        value: What follows.
+    """
+
+    key: str
+    separator: str
+    value: str
+
+
+def read_line(line: str) -> Written | None:
+    """Reads a line that has at least its key and separator."""
+    found = _HEAD.match(line)
+    return None if found is None else Written(found[1], found[2], line[found.end() :])
+
+
+class Course:
+    """The units of a cue, and how lines follow each other.
+
+    Args:
+        units: The units in the order they are written.
+    """
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self.units = tuple(units)
+        self._numbers = {unit.path: number for number, unit in enumerate(self.units)}
+
+    def unit_of(self, key: str) -> Unit | None:
+        """The unit with a path, its indices aside."""
+        number = self._number(key)
+        return None if number is None else self.units[number]
+
+    def _number(self, key: str) -> int | None:
+        number = self._numbers.get(key)
+        return self._numbers.get(_INDEX.sub("[]", key)) if number is None and "[" in key else number
+
+    def after(self, position: Position, line: str) -> Position:
+        """The position behind a whole line."""
+        if position.opened == "block":
+            return replace(position, opened="") if line == position.closer else position
+        if position.opened == "list":
+            if line == "]":
+                return replace(position, opened="")
+            return replace(position, rows=position.rows + 1)
+        if position.opened == "table" and self._is_row(position, line):
+            return replace(position, rows=position.rows + 1)
+        written = read_line(line)
+        number = None if written is None else self._number(written.key)
+        if written is None or number is None:
+            return replace(position, opened="")
+        indices = tuple(int(digits or 0) for digits in _INDEX.findall(written.key)[:8] if len(digits) < 9)
+        moved = Position(number, "", 0, indices, "", position.place)
+        if written.separator == "::":
+            return replace(moved, opened="table")
+        if written.value == "[":
+            return replace(moved, opened="list")
+        block = _BLOCK.fullmatch(written.value)
+        return moved if block is None else replace(moved, opened="block", closer=f">>>{block[1]}")
+
+    def _is_row(self, position: Position, line: str) -> bool:
+        return line.startswith(self.path(position.done, position.indices) + "[")
+
+    def path(self, number: int, indices: Sequence[int]) -> str:
+        """The path of a unit with indices in it; 0 where there are too few."""
+        path = self.units[number].path
+        if "[]" not in path:
+            return path
+        parts = path.split("[]")
+        filled = [*indices, *[0] * len(parts)]
+        return "".join(f"{part}[{filled[at]}]" for at, part in enumerate(parts[:-1])) + parts[-1]
+
+    def repeats(self, position: Position) -> tuple[int, tuple[int, ...]] | None:
+        """The first unit of the next element, where the unit written last is the last of an element.
+
+        Returns:
+            Its number and indices.
+        """
+        done = position.done
+        if done < 0 or "[]" not in self.units[done].path:
+            return None
+        element = self.units[done].path.rpartition("[]")[0] + "[]"
+        if done + 1 < len(self.units) and self.units[done + 1].path.startswith(element):
+            return None
+        first = next(number for number, unit in enumerate(self.units) if unit.path.startswith(element))
+        depth = element.count("[]")
+        indices = [*position.indices, *[0] * depth][:depth]
+        indices[-1] += 1
+        return first, tuple(indices)
+
+    def indices_for(self, number: int, position: Position) -> tuple[int, ...]:
+        """The indices a unit has where it follows a position: those of the element both belong to."""
+        if position.done < 0:
+            return ()
+        here, there = self.units[position.done].path.split("[]"), self.units[number].path.split("[]")
+        shared = 0
+        while shared < min(len(here), len(there)) - 1 and here[shared] == there[shared]:
+            shared += 1
+        return position.indices[:shared]

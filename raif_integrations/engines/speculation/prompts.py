@@ -1,0 +1,92 @@
+"""What a prompt asks for: the cue at the end of its last user turn, and the text in front of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from raif_integrations.engines.speculation.fields import Unit, is_field, read_fields
+
+_SCHEMA: Final = ("<schema>\n", "\n</schema>")
+_TOOLS: Final = ("<tools>\n", "\n</tools>")
+_ROLE: Final = re.compile(r"[\s:]*(?:\w{1,12}[\s:]*)?(?:<think>\s*(?:</think>\s*)?)?")
+"""What a chat template puts between the user's last word and the reply, without its special tokens."""
+
+CLOSERS: Final = ("</schema>", "</tools>")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A name a reply may begin with.
+
+    Attributes:
+        name: The tool, or the word for an answer in text.
+        units: The fields listed below it.
+    """
+
+    name: str
+    units: tuple[Unit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a prompt asks for.
+
+    Attributes:
+        source: The prompt up to the cue: what values are copied from.
+        units: The fields of the object, in the order they are written; none for a choice of tools.
+        choices: The names to choose from, one a line.
+        thinks: The reply begins with reasoning, which the template has opened.
+    """
+
+    source: str
+    units: tuple[Unit, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    thinks: bool = False
+
+
+def read_prompt(text: str, reply_at: int, special: frozenset[str]) -> Asked | None:
+    """Reads a prompt.
+
+    Args:
+        text: The prompt, or its end.
+        reply_at: Where the closing tag may stand at the earliest: what a template puts behind it is short.
+        special: The special tokens of the tokenizer.
+
+    Returns:
+        What is asked for, or ``None`` where the last user turn does not end with a cue.
+    """
+    ends = [(text.rfind(tags[1], reply_at), tags) for tags in (_SCHEMA, _TOOLS)]
+    end, tags = max(ends)
+    if end < 0:
+        return None
+    rest = text[end + len(tags[1]) :]
+    for token in special:
+        if token in rest:
+            rest = rest.replace(token, " ")
+    if _ROLE.fullmatch(rest) is None:
+        return None
+    start = text.rfind(tags[0], 0, end + 1)
+    if start < 0:
+        return None
+    lines = text[start + len(tags[0]) : end].split("\n")
+    thinks = "<think>" in rest and "</think>" not in rest
+    source = text[:start]
+    if tags is _SCHEMA:
+        units = read_fields(lines)
+        return Asked(source, units=units, thinks=thinks) if units else None
+    choices = _read_choices(lines)
+    return Asked(source, choices=choices, thinks=thinks) if choices else None
+
+
+def _read_choices(lines: list[str]) -> tuple[Choice, ...]:
+    """Names with the fields below them; a line that is no field names the next one."""
+    names: list[tuple[str, list[str]]] = []
+    for line in lines:
+        name, dash, _ = line.partition(" — ")
+        if not dash and names and is_field(line):
+            names[-1][1].append(line)
+        elif name and not line.startswith("JSON that fits: "):
+            names.append((name, []))
+    return tuple(Choice(name, read_fields(fields)) for name, fields in names)

@@ -1,0 +1,330 @@
+"""One reply while it is written: what probably comes next.
+
+A draft is put together from steps: the end of a value that stands in the prompt, a line break, the next key
+of the cue, the next row of a table. Each step has a rough probability; drafting ends where the product falls
+below what the batch can afford, or where nothing is known (the first token of a value, mostly).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from raif_integrations.engines.speculation.copying import Source
+from raif_integrations.engines.speculation.course import Course, Position, read_line
+from raif_integrations.engines.speculation.fields import Cell, Unit
+from raif_integrations.engines.speculation.prompts import Asked
+from raif_integrations.engines.speculation.vocabulary import Vocabulary
+
+_SURE: Final = 0.97
+_LIKELY: Final = 0.8
+_GUESS: Final = 0.5
+
+_LONGEST_TAIL: Final = 32
+_KEPT_TAIL: Final = 12
+_LONGEST_LINE: Final = 400
+_CHARACTERS_PER_TOKEN: Final = 5
+
+_NEXT_ELEMENT: Final = re.compile(r"[.;]?(?:,? and |[,;] |\n *[-*•] *|\n *[0-9]+[.)] *|\n)(?=[^\s])")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A piece of text that probably comes next.
+
+    Attributes:
+        text: The text; it may end lines.
+        chance: How probably.
+        ends: The reply ends behind it.
+    """
+
+    text: str
+    chance: float
+    ends: bool = False
+
+
+class Reply:
+    """The state of one reply.
+
+    Args:
+        asked: What the prompt asks for.
+        vocabulary: The tokenizer.
+    """
+
+    def __init__(self, asked: Asked, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._source = Source(asked.source)
+        self._choices = asked.choices
+        self._courses: dict[str, Course] = {}
+        self._course = Course(asked.units)
+        self._named = not asked.choices
+        self._position = Position()
+        self._line = ""
+        self._ids: list[int] = []
+        self._tail = ""
+        self._thinks = asked.thinks
+        self._begun = False
+        self.over = False
+        """Nothing more will be drafted."""
+
+    # What was written
+
+    def advance(self, ids: Sequence[int]) -> None:
+        """Takes the tokens the model wrote."""
+        for number in ids:
+            if self.over:
+                return
+            if number in self._vocabulary.ends:
+                self.over = True
+                return
+            self._take(number)
+
+    def _take(self, number: int) -> None:
+        piece = self._vocabulary.piece(number)
+        self._ids.append(number)
+        if piece is None:
+            self._take_part()
+            return
+        if "\n" not in piece:
+            self._tail += piece
+            self._line += piece
+        else:
+            *lines, rest = piece.split("\n")
+            for text in lines:
+                self._end_line(self._line + text)
+                self._line = ""
+            self._line = rest
+            self._ids, self._tail = [], ""
+        if len(self._ids) > _LONGEST_TAIL:
+            self._ids = self._ids[-_KEPT_TAIL:]
+            self._tail = self._vocabulary.inner(self._ids)
+            if not self._tail or not self._line.endswith(self._tail):
+                self._ids, self._tail = [], ""
+        if len(self._line) > _LONGEST_LINE:
+            self._line = self._line[-_LONGEST_LINE:]
+
+    def _take_part(self) -> None:
+        """Takes a part of a character: only all parts together have a text."""
+        before = self._tail
+        self._tail = self._vocabulary.inner(self._ids)
+        if self._tail.startswith(before):
+            self._line += self._tail[len(before) :]
+
+    def _end_line(self, line: str) -> None:
+        if self._thinks or (not self._begun and line.lstrip().startswith("<think>")):
+            self._thinks = "</think>" not in line
+            return
+        if not line and not self._begun:
+            return
+        self._begun = True
+        position = self._position
+        if not self._named:
+            self._name(line)
+        else:
+            value = line if position.opened else _value_of(line)
+            place = self._source.place_of(value, position.place) if value else position.place
+            self._position = self._course.after(replace(position, place=place), line)
+            if self._choices and not self._position.opened and read_line(line) is None:
+                self._name(line)
+
+    def _name(self, line: str) -> None:
+        """A line that names what the next lines are for."""
+        for choice in self._choices:
+            if choice.name == line:
+                self._course = self._courses.setdefault(line, Course(choice.units))
+                self._position = Position(place=self._position.place)
+                self._named = bool(choice.units)
+                return
+        self.over = not self._named
+
+    # What comes next
+
+    def draft(self, most: int, chance: float) -> list[int]:
+        """The tokens that probably come next.
+
+        Args:
+            most: Most tokens.
+            chance: Least probability of a step, all steps before it included.
+        """
+        if self.over or self._thinks or most <= 0 or len(self._line) >= _LONGEST_LINE:
+            return []
+        text, ends = self._following(most * _CHARACTERS_PER_TOKEN, chance)
+        if not text and not ends:
+            return []
+        ids = self._vocabulary.sequel(self._ids, self._tail, text) if text else []
+        if ends and self._vocabulary.end is not None:
+            ids.append(self._vocabulary.end)
+        return ids[:most]
+
+    def _following(self, longest: int, chance: float) -> tuple[str, bool]:
+        """The text that probably comes next, and whether the reply ends behind it."""
+        text = ""
+        line, position, left = self._line, self._position, 1.0
+        while len(text) < longest:
+            step = self._step(line, position)
+            if step is None or left * step.chance < chance:
+                break
+            left *= step.chance
+            text += step.text
+            if step.ends:
+                return text, True
+            if not step.text:
+                break
+            *lines, rest = (line + step.text).split("\n")
+            for whole in lines:
+                value = whole if position.opened else _value_of(whole)
+                place = self._source.place_of(value, position.place) if value else position.place
+                position = self._course.after(replace(position, place=place), whole)
+            line = rest
+        return text, False
+
+    def _step(self, line: str, position: Position) -> Step | None:
+        if not self._named:
+            return self._name_step(line)
+        if position.opened == "block":
+            return self._block_step(line, position)
+        if position.opened == "list":
+            return self._list_step(line, position)
+        if position.opened == "table":
+            step = self._row_step(line, position)
+            if step is not None:
+                return step
+        written = read_line(line)
+        if written is None:
+            return self._key_step(line, position)
+        unit = self._course.unit_of(written.key)
+        if unit is None:
+            return self._value_step(written.value, Cell("", "s"), position, self._closing(position))
+        return self._unit_step(unit, written.value, replace(position, done=self._course.units.index(unit)))
+
+    def _name_step(self, line: str) -> Step | None:
+        found = [choice for choice in self._choices if choice.name.startswith(line)]
+        if not found or not (line or len(found) == 1):
+            return None
+        choice = next((one for one in found if one.name == line), found[0])
+        if choice.name != line:
+            return Step(choice.name[len(line) :], _SURE if len(found) == 1 else _GUESS)
+        if choice.units:
+            return Step("\n", _SURE)
+        return Step("", _LIKELY, ends=not any(one.units for one in self._choices))
+
+    def _key_step(self, line: str, position: Position) -> Step | None:
+        """The rest of the key a line begins with, or the next one."""
+        for number, indices, chance in self._next_units(position):
+            unit = self._course.units[number]
+            path = self._course.path(number, indices)
+            head = path + unit.head
+            if head.startswith(line) and len(head) > len(line):
+                if unit.kind == "table":
+                    head += f"{path}[0]="
+                return Step(head[len(line) :], chance)
+        return None if line else Step("", _LIKELY, ends=True)
+
+    def _next_units(self, position: Position) -> Iterator[tuple[int, tuple[int, ...], float]]:
+        """The units that may follow, the most probable first, with their indices."""
+        repeated = self._course.repeats(position)
+        if repeated is not None:
+            yield (*repeated, _GUESS)
+        for number in range(position.done + 1, len(self._course.units)):
+            indices = self._course.indices_for(number, position)
+            yield number, indices, _LIKELY if self._course.units[number].optional else _SURE
+
+    def _closing(self, position: Position) -> Step:
+        """What ends the line of a leaf: a line break, or the end of the reply."""
+        if self._course.repeats(position) is None and position.done + 1 >= len(self._course.units):
+            return Step("", _LIKELY, ends=True)
+        return Step("\n", _SURE)
+
+    def _unit_step(self, unit: Unit, value: str, position: Position) -> Step | None:
+        if unit.kind == "leaf":
+            return self._value_step(value, unit.cells[0], position, self._closing(position))
+        if "[\n".startswith(value) and unit.kind == "list":
+            return Step("[\n"[len(value) :], _LIKELY)
+        if value == "[]":
+            return self._closing(position)
+        return None
+
+    def _value_step(self, value: str, cell: Cell, position: Position, closing: Step) -> Step | None:
+        """The rest of a value and what closes it."""
+        fixed = ("true", "false") if cell.code == "b" else cell.words
+        if fixed:
+            found = [word for word in fixed if word.startswith(value)]
+            if value and found:
+                chance = _SURE if len(found) == 1 else _LIKELY
+                return Step(found[0][len(value) :] + closing.text, chance * closing.chance, closing.ends)
+            if cell.words and not value:
+                shown = [word for word in fixed if self._source.shows(word)]
+                return Step(shown[0], _GUESS) if shown else None
+            return None
+        if value.startswith("<<<"):
+            return None
+        known = self._source.continuation(value, cell.name, cell.code, position.place)
+        if known is None:
+            return None
+        return Step(known.text + closing.text, _GUESS if not value else 0.65, closing.ends)
+
+    def _list_step(self, line: str, position: Position) -> Step | None:
+        unit = self._course.units[position.done]
+        if line == "]":
+            return self._closing(position)
+        if unit.kind == "table":
+            return None
+        if line:
+            return self._value_step(line, unit.cells[0], position, Step("\n", _SURE))
+        if not position.rows:
+            return None
+        follows = _NEXT_ELEMENT.match(self._source.text, position.place)
+        if follows is None:
+            return Step("]", _GUESS)
+        known = self._source.from_place(follows.end(), unit.cells[0].code)
+        return Step(known.text + "\n", _GUESS) if known.text else None
+
+    def _row_step(self, line: str, position: Position) -> Step | None:
+        """The next row of a table; ``None`` where the line is none."""
+        path = self._course.path(position.done, position.indices)
+        head = f"{path}[{position.rows}]="
+        if not line:
+            if position.rows < 2:
+                return Step(head, _SURE)
+            return Step(head, _GUESS)
+        if len(line) < len(head):
+            return Step(head[len(line) :], _SURE) if head.startswith(line) else None
+        if not line.startswith(f"{path}["):
+            return None
+        cells = line.partition("]=")[2]
+        columns = self._course.units[position.done].cells
+        at, begun = _last_cell(cells)
+        if at >= len(columns):
+            return None
+        last = at == len(columns) - 1
+        return self._value_step(begun, columns[at], position, Step("\n" if last else ",", _SURE))
+
+    def _block_step(self, line: str, position: Position) -> Step | None:
+        """The rest of a line of a text of several lines."""
+        known = self._source.line_from(line, position.place)
+        return None if known is None else Step(known, _LIKELY)
+
+
+def _value_of(line: str) -> str:
+    written = read_line(line)
+    if written is None:
+        return ""
+    return _last_cell(written.value)[1] if "[" in written.key else written.value
+
+
+def _last_cell(cells: str) -> tuple[int, str]:
+    """Number and text of the last cell of a row that is being written."""
+    if "<<<" not in cells:
+        return cells.count(","), cells.rpartition(",")[2]
+    number, start, at = 0, 0, 0
+    while at < len(cells):
+        if cells.startswith("<<<", at):
+            closed = cells.find(">>>", at + 3)
+            at = len(cells) if closed < 0 else closed + 3
+        else:
+            if cells[at] == ",":
+                number, start = number + 1, at + 1
+            at += 1
+    return number, cells[start:]

@@ -1,0 +1,106 @@
+"""From a request to its binding, and from the binding back into the request. Changes requests in place."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from raif_integrations.errors import ConfigurationError, RaifIntegrationsError, SchemaError
+from raif_integrations.vllm_plugin import vllm_api
+from raif_integrations.vllm_plugin.binding import Binding, bind, binding_of
+from raif_integrations.vllm_plugin.options import is_trained, prompting
+from raif_integrations.vllm_plugin.plan import CHAT, Plan, make_plan
+from raif_integrations.vllm_plugin.thinking import after_thinking
+
+_LOGGER = logging.getLogger("vllm.raif_integrations")
+
+
+def bind_request(request: Any, params: Any, model_config: Any, tokenizer: Any) -> Binding:
+    """Decides what a request asks for and keeps that with it.
+
+    Args:
+        request: vLLM's request.
+        params: Its chat parameters.
+        model_config: The server's model.
+        tokenizer: Its tokenizer.
+
+    Raises:
+        VLLMValidationError: Tools or schemas cannot be used; the server answers with HTTP 400.
+    """
+    more = getattr(request, "stop_token_ids", None) or ()
+    endings = vllm_api.ending_texts(model_config, tokenizer, more)
+    plan = plan_of(request, vllm_api.base_names(model_config))
+    if vllm_api.continues_message(params):
+        plan = _continuing(plan)
+    binding = Binding(plan, endings=endings, tool_choice=getattr(request, "tool_choice", None))
+    bind(request, binding)
+    return binding
+
+
+def plan_of(request: Any, base_names: tuple[str, ...]) -> Plan:
+    """What a request asks for.
+
+    Args:
+        request: vLLM's request.
+        base_names: Names of the server's own model.
+
+    Raises:
+        VLLMValidationError: See :func:`bind_request`.
+    """
+    if vllm_api.has_own_constraint(request):
+        return CHAT
+    try:
+        return make_plan(
+            tools=vllm_api.tools_of(request),
+            tool_choice=vllm_api.tool_choice_of(request),
+            parallel=getattr(request, "parallel_tool_calls", None) is not False,
+            response_format=vllm_api.response_format_of(request),
+            trained=is_trained(prompting(), getattr(request, "model", None), base_names),
+        )
+    except RaifIntegrationsError as error:
+        field = "response_format" if isinstance(error, SchemaError) else "tools"
+        raise vllm_api.client_error(str(error), field) from error
+    except (RecursionError, ValueError, TypeError, OverflowError) as error:
+        _LOGGER.info("A schema cannot be used.", exc_info=True)
+        message = f"A schema of this request cannot be used: {type(error).__name__}: {error}"
+        raise vllm_api.client_error(message, None) from error
+
+
+def _continuing(plan: Plan) -> Plan:
+    """The plan where the last message is to be continued: vLLM's own JSON guidance goes on with it."""
+    if plan.tools and not plan.is_chat:
+        error = ConfigurationError(
+            "continue_final_message is set beside tools.", hint="Leave it out, or set tool_choice='none'."
+        )
+        raise vllm_api.client_error(str(error), "continue_final_message")
+    return CHAT
+
+
+def apply(request: Any, binding: Binding) -> None:
+    """Changes a request so that vLLM generates under the plan's constraint. A second call changes nothing.
+
+    The end token's text is asked for because nothing else tells a parser that the model ended by itself.
+    """
+    plan = binding.plan
+    if binding.applied or not plan.constrains:
+        return
+    if vllm_api.is_responses(request):
+        binding.text = request.text
+    grammar = after_thinking(plan.grammar, binding.thinking) if plan.grammar is not None else None
+    vllm_api.set_constraint(request, grammar=grammar, json_schema=plan.json_schema)
+    request.include_stop_str_in_output = True
+    request.skip_special_tokens = False
+    if plan.only_data and getattr(request, "stop", None):
+        request.stop = []
+    binding.applied = True
+
+
+def give_back_text(request: Any) -> None:
+    """Gives a request of the Responses API its ``text`` back, which the response repeats.
+
+    vLLM refuses a ``text.format`` beside a grammar, so it is taken away until the sampling parameters are
+    made. The next thing vLLM asks the request for are its chat parameters.
+    """
+    binding = binding_of(request)
+    if binding is not None and binding.text is not None:
+        request.text, binding.text = binding.text, None

@@ -1,0 +1,174 @@
+"""What a request asks for, and what follows from it: cue, constraint, reader. Knows nothing of vLLM."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from raif_integrations.conversation.one_pass import OnePass, one_pass_block, one_pass_grammar
+from raif_integrations.conversation.one_pass_reader import (
+    CallReader,
+    OnePassReader,
+    ReadEvent,
+    ReadResult,
+    ValueReader,
+)
+from raif_integrations.conversation.prompt import cue_block
+from raif_integrations.conversation.tools import NamedTool, Tool, ToolChoice, check_tools
+from raif_integrations.openai_format import (
+    output_from_response_format,
+    tool_choice_from,
+    tools_from_dicts,
+)
+from raif_integrations.vllm_plugin.json_grammars import json_grammar
+
+if TYPE_CHECKING:
+    from raif_integrations.contract import OutputContract
+    from raif_integrations.contract.dialect import JsonSchema
+
+
+class Reader(Protocol):
+    """Reads one generation piece by piece."""
+
+    def push(self, text: str) -> list[ReadEvent]:
+        """Takes the next piece and tells what has become certain."""
+
+    def finish(self, *, finished: bool) -> tuple[list[ReadEvent], ReadResult]:
+        """Ends the generation; ``finished`` is false if it was cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one request asks for.
+
+    Attributes:
+        tools: The tools it brings, to show earlier calls in the layout the model writes.
+        block: What is added to the last user turn; ``None`` for plain chat.
+        grammar: EBNF that replaces vLLM's JSON guidance, or ``None``.
+        json_schema: JSON Schema for vLLM's JSON guidance where it has to be set anew, or ``None``.
+        only_data: Nothing but data comes, so the client's stop strings would only cut it short.
+        make_reader: Makes the reader of one generation; ``None`` where the text is handed on as it is.
+    """
+
+    tools: tuple[Tool, ...] = ()
+    block: str | None = None
+    grammar: str | None = None
+    json_schema: JsonSchema | None = None
+    only_data: bool = False
+    make_reader: Callable[[], Reader] | None = field(default=None, compare=False)
+
+    @property
+    def is_chat(self) -> bool:
+        """The model is asked for nothing but text."""
+        return self.block is None
+
+    @property
+    def constrains(self) -> bool:
+        """The constraint of the request is this plan's, not what the client gave."""
+        return self.grammar is not None or self.json_schema is not None
+
+
+CHAT = Plan()
+"""A request that the plugin leaves as it is."""
+
+
+def make_plan(
+    *,
+    tools: Sequence[Mapping[str, Any]],
+    tool_choice: Any,
+    parallel: bool,
+    response_format: Mapping[str, Any] | None,
+    trained: bool,
+) -> Plan:
+    """Decides what a request asks for. Equal requests share one plan.
+
+    Args:
+        tools: OpenAI tool dicts.
+        tool_choice: ``None`` (``auto``), a word, or OpenAI's dict with a name.
+        parallel: Several calls in one reply are allowed.
+        response_format: OpenAI's dict in the form of chat completions, or ``None``.
+        trained: The model knows RAIF's bare cue.
+
+    Raises:
+        ConfigurationError: Tools, tool choice or response format contradict each other.
+        SchemaError: A schema is not a JSON Schema.
+    """
+    asked = json.dumps([list(tools), tool_choice, parallel, response_format, trained])
+    return _plan(asked)
+
+
+@lru_cache(maxsize=256)
+def _plan(asked: str) -> Plan:
+    dicts, choice_given, parallel, response_format, trained = json.loads(asked)
+    tools = tools_from_dicts(dicts)
+    choice = tool_choice_from(choice_given, [tool.name for tool in tools])
+    check_tools(tools, choice)
+    output = output_from_response_format(response_format)
+    if not tools or choice == "none":
+        return _value_plan(tools, output, response_format, trained=trained)
+    forced = _forced(tools, choice)
+    if forced is not None:
+        return _call_plan(tools, forced, trained=trained)
+    may_reply = choice == "auto"
+    one_pass = OnePass(tools, may_reply=may_reply, parallel=parallel, output=output if may_reply else None)
+    return Plan(
+        tools=tools,
+        block=one_pass_block(one_pass, trained=trained),
+        grammar=one_pass_grammar(
+            one_pass,
+            json_grammars={tool.name: _json_grammar(tool.contract) for tool in tools},
+            output_json=_json_grammar(output) if output is not None else None,
+        ),
+        only_data=not may_reply or output is not None,
+        make_reader=lambda: OnePassReader(one_pass),
+    )
+
+
+def _forced(tools: tuple[Tool, ...], choice: ToolChoice) -> Tool | None:
+    """The tool that must be called, if there is just one that may be."""
+    if isinstance(choice, NamedTool):
+        return next(tool for tool in tools if tool.name == choice.name)
+    return tools[0] if choice == "required" and len(tools) == 1 else None
+
+
+def _call_plan(tools: tuple[Tool, ...], tool: Tool, *, trained: bool) -> Plan:
+    """One tool must be called: its arguments come under the cue and grammar they were trained with."""
+    contract = tool.contract
+    is_raif = contract.wire == "raif"
+    return Plan(
+        tools=tools,
+        block=cue_block(contract, trained=trained, purpose=f"Give the arguments for a call of {tool.name}."),
+        grammar=contract.grammar() if is_raif else None,
+        json_schema=None if is_raif else contract.schema,
+        only_data=True,
+        make_reader=lambda: CallReader(tool),
+    )
+
+
+def _value_plan(
+    tools: tuple[Tool, ...],
+    output: OutputContract | None,
+    response_format: Mapping[str, Any] | None,
+    *,
+    trained: bool,
+) -> Plan:
+    if output is None or (response_format or {}).get("type") == "json_object":
+        # No schema to show: vLLM's own JSON guidance does what was asked, and its text is JSON already.
+        return Plan(tools=tools)
+    block = cue_block(output, trained=trained)
+    if output.wire == "json":
+        return Plan(tools=tools, block=block)
+    return Plan(
+        tools=tools,
+        block=block,
+        grammar=output.grammar(),
+        only_data=True,
+        make_reader=lambda: ValueReader(output),
+    )
+
+
+def _json_grammar(contract: OutputContract) -> str:
+    return json_grammar(contract.schema) if contract.wire == "json" else ""
