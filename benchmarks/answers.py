@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import sys
 import time
@@ -34,6 +35,7 @@ from answers_methods import JSON_ADAPTER, RAIF_ADAPTER, Limits, Method, TurnMeth
 from answers_report import Report
 from answers_runs import Pace, Records, bar, run
 from measuring import machine
+from raif_integrations.engines.base import Engine
 
 ADAPTER: Final = HELD_OUT.parent.parent / "examples" / "adapters" / "smollm2-135m-raif"
 
@@ -123,13 +125,25 @@ def carry_out(
         if pace.is_over or not any(some for some, _ in open_parts):
             continue
         with engines.open(asked) as engine:
+            records.notes.setdefault("tokens of the right answers", tokens_of_right_answers(engine, every))
             for some, items in open_parts:
                 run(engine, some, items, records, pace, progress=bar)
     reports = [Report(known, items, records) for known, items in parts]
     sys.stdout.write("\n".join(report.text(pairs) for report in reports))
+    for note, fact in records.notes.items():
+        sys.stdout.write(f"* {note}: {fact}\n")
     records.save(machine=machine(), results=[report.to_dict(pairs) for report in reports])
     left = any(_is_open(one, options.only, records, items) for known, items in parts for one in known)
     return 3 if left else 0
+
+
+def tokens_of_right_answers(engine: Engine, items: Sequence[Item]) -> str:
+    """What the right objects and arguments cost in either wire; JSON as vLLM's guidance writes it."""
+    objects = [pair for item in items for pair in item.expected_objects("raif")]
+    raif = sum(engine.count_tokens(contract.encode(value)) for contract, value in objects)
+    compact = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for _, value in objects]
+    written = sum(map(engine.count_tokens, compact))
+    return f"{raif} in RAIF, {written} in JSON without spaces ({raif / max(written, 1):.2f} times)"
 
 
 def _is_open(method: Method, only: Sequence[str] | None, records: Records, items: Sequence[Item]) -> bool:

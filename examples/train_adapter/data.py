@@ -92,7 +92,11 @@ def _chat(items: list[Item], tokenizer: Any, model: Any) -> list[Encoded]:
                 do_sample=False,
                 pad_token_id=pad,
             )
-        ends = set(model.generation_config.eos_token_id if isinstance(model.generation_config.eos_token_id, list) else [model.generation_config.eos_token_id])
+        ends = set(
+            model.generation_config.eos_token_id
+            if isinstance(model.generation_config.eos_token_id, list)
+            else [model.generation_config.eos_token_id]
+        )
         for prompt, answer in zip(prompts, said[:, width:].tolist(), strict=True):
             stop = next((i + 1 for i, token in enumerate(answer) if token in ends), len(answer))
             found.append(Encoded((*prompt, *answer[:stop]), len(prompt)))

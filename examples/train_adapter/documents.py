@@ -6,12 +6,10 @@ import json
 import random
 from dataclasses import dataclass, field
 
-from train_adapter import tables, words
-from train_adapter.forms import TEMPLATES as FORMS
-from train_adapter.letters import TEMPLATES as LETTERS
-from train_adapter.roles import ROLES, Role
+from train_adapter import tables, texts
+from train_adapter.roles import FLAGS, MULTILINE, ROLES, role_of
 from train_adapter.tables import LISTS, TABLES, Table
-from train_adapter.values import Value, address_lines, day, paragraph, person, url
+from train_adapter.values import Value, day, person, url
 from train_adapter.wording import expand, fill, slots, spelled, style
 from train_adapter.words import invented, pick
 
@@ -43,7 +41,11 @@ class Document:
 def templates(split: str) -> tuple[str, ...]:
     """The templates of a split: ``train`` or ``validation``."""
     kept = split == "validation"
-    return tuple(t for i, t in enumerate((*LETTERS, *FORMS)) if (i % _HELD_BACK == 4) == kept)
+    return tuple(
+        t
+        for i, t in enumerate((*texts.templates("letters.txt"), *texts.templates("forms.txt")))
+        if (i % _HELD_BACK == 4) == kept
+    )
 
 
 def document(rng: random.Random, split: str = "train", *, needs: str = "") -> Document:
@@ -54,8 +56,12 @@ def document(rng: random.Random, split: str = "train", *, needs: str = "") -> Do
         split: Whose templates to use.
         needs: ``table``, ``list`` or ``multiline`` for a text that has one, else anything.
     """
-    if needs == "multiline" or (not needs and rng.random() < 0.30):
+    way = rng.random()
+    if needs == "multiline" or (not needs and way < 0.26):
         made = _bag(rng, needs)
+    elif not needs and way < 0.46:
+        made = Document("")
+        _add_sentences(rng, made, rng.choice((2, 3, 4, 5, 6)), split)
     else:
         fitting = [t for t in templates(split) if not needs or any(_kind(s) == needs for s in slots(t))]
         made = _written(rng, rng.choice(fitting))
@@ -63,6 +69,8 @@ def document(rng: random.Random, split: str = "train", *, needs: str = "") -> Do
             if not needs or made.tables or made.lists:
                 break
             made = _written(rng, rng.choice(fitting))
+        if rng.random() < 0.4:
+            _add_sentences(rng, made, rng.choice((1, 1, 2, 3)), split)
     if rng.random() < 0.4:
         made.text = _surrounded(rng, made.text)
     if rng.random() < 0.05:
@@ -105,9 +113,35 @@ def _put(rng: random.Random, made: Document, slot: str) -> str:
     if key in LISTS:
         made.lists[key] = tables.list_values(rng, key)
         return tables.list_text(rng, made.lists[key], block=block and rng.random() < 0.9)
-    role = MULTILINE.get(key) or ROLES[key]
-    made.scalars[key] = role.make(rng)
+    made.scalars[key] = role_of(key).make(rng)
     return made.scalars[key].text
+
+
+def _add_sentences(rng: random.Random, made: Document, count: int, split: str) -> None:
+    """Adds sentences with facts the text does not have yet."""
+    kept = split == "validation"
+    pool = [t for i, t in enumerate(texts.lines("sentences.txt")) if (i % _HELD_BACK == 4) == kept]
+    said: list[str] = []
+    for _ in range(count):
+        if rng.random() < 0.2:
+            key = rng.choice(sorted(FLAGS))
+            if key not in made.scalars:
+                said.append(_put(rng, made, key))
+            continue
+        expanded = expand(rng, rng.choice(pool))
+        fresh = {slot.rstrip("*") for slot in slots(expanded)}
+        if not fresh & (made.scalars.keys() | made.lists.keys()) and not _clash(fresh, made):
+            said.append(fill(expanded, {slot: _put(rng, made, slot) for slot in slots(expanded)}))
+    joint = rng.choice((" ", " ", "\n"))
+    if made.text and rng.random() < 0.25:
+        made.text = "\n".join([joint.join(said), made.text]).strip()
+    else:
+        made.text = rng.choice(("\n", "\n\n", " ")).join(filter(None, (made.text, joint.join(said))))
+
+
+def _clash(fresh: set[str], made: Document) -> bool:
+    """Whether a list in the text might be taken for one of these, or the other way round."""
+    return any(key in LISTS or key in TABLES for key in fresh) and bool(made.tables or made.lists)
 
 
 def _bag(rng: random.Random, needs: str) -> Document:
@@ -124,12 +158,14 @@ def _bag(rng: random.Random, needs: str) -> Document:
         value = ROLES[key].make(rng)
         name = rng.choice(names)
         if rng.random() < 0.25:
-            name = f"{rng.choice((pick(rng, words.NOUNS), invented(rng)))} {name}"
+            name = f"{rng.choice((pick(rng, 'nouns'), invented(rng)))} {name}"
         used.update(ROLES[key].names + ROLES[key].short)
         used.add(name)
         made.scalars[key], made.labels[key] = value, name
         label = spelled(rng, spelling, name)
-        lines.append((label.capitalize() if spelling == "plain" and rng.random() < 0.7 else label, value.text))
+        lines.append(
+            (label.capitalize() if spelling == "plain" and rng.random() < 0.7 else label, value.text)
+        )
     if needs == "multiline":
         key = rng.choice(sorted(MULTILINE))
         made.scalars[key] = MULTILINE[key].make(rng)
@@ -156,7 +192,9 @@ def _layout(rng: random.Random, lines: list[tuple[str, str]]) -> str:
         mark = rng.choice("-*•")
         return "\n".join(f"{mark} {label}: {text}" for label, text in lines)
     if kind == 2:
-        return "\n".join(f"| {label} | {text} |" for label, text in [("field", "value"), ("---", "---"), *lines])
+        return "\n".join(
+            f"| {label} | {text} |" for label, text in [("field", "value"), ("---", "---"), *lines]
+        )
     if kind == 3:
         return rng.choice(("; ", ", ", " | ")).join(f"{label}={text}" for label, text in lines)
     if kind == 4:
@@ -164,7 +202,9 @@ def _layout(rng: random.Random, lines: list[tuple[str, str]]) -> str:
     if kind == 5:
         return "\n".join(f"{label} {'.' * (width + 2 - len(label))} {text}" for label, text in lines)
     if kind == 6:
-        return " ".join(f"{rng.choice(('The', 'Its', 'The', 'Our'))} {label} is {text}." for label, text in lines)
+        return " ".join(
+            f"{rng.choice(('The', 'Its', 'The', 'Our'))} {label} is {text}." for label, text in lines
+        )
     if kind == 7:
         mark = ";" if any("," in text for _, text in lines) else rng.choice((",", ";", "\t"))
         return mark.join(label for label, _ in lines) + "\n" + mark.join(text for _, text in lines)
@@ -172,7 +212,7 @@ def _layout(rng: random.Random, lines: list[tuple[str, str]]) -> str:
         tags = ((label.replace(" ", "_"), text) for label, text in lines)
         return "\n".join(f"<{tag}>{text}</{tag}>" for tag, text in tags)
     if kind == 9:
-        head = f"[{rng.choice((invented(rng), pick(rng, words.NOUNS)))}]\n"
+        head = f"[{rng.choice((invented(rng), pick(rng, 'nouns')))}]\n"
         return head + "\n".join(f"{label} = {text}" for label, text in lines)
     if kind == 10:
         return "\n".join(f"{label.ljust(width)}{text}" for label, text in lines)
@@ -183,12 +223,12 @@ def _layout(rng: random.Random, lines: list[tuple[str, str]]) -> str:
 
 def _surrounded(rng: random.Random, text: str) -> str:
     """Puts sentences that matter to nobody around a text."""
-    noise = [expand(rng, rng.choice(_NOISE)) for _ in range(rng.choice((1, 1, 2)))]
+    noise = [expand(rng, rng.choice(texts.phrases("noise"))) for _ in range(rng.choice((1, 1, 2)))]
     filled = [
         line.replace("#person", person(rng).text)
         .replace("#day", day(rng).text)
-        .replace("#noun", pick(rng, words.NOUNS))
-        .replace("#city", pick(rng, words.CITIES))
+        .replace("#noun", pick(rng, "nouns"))
+        .replace("#city", pick(rng, "cities"))
         .replace("#n", str(rng.randint(2, 900)))
         .replace("#url", url(rng).text)
         for line in noise
@@ -197,27 +237,3 @@ def _surrounded(rng: random.Random, text: str) -> str:
     for line in filled:
         text = f"{line}{joint}{text}" if rng.random() < 0.4 else f"{text}{joint}{line}"
     return text
-
-
-_NOISE = (
-    "{This is an automatic message.|Do not reply to this mail.|Sent from my phone}",
-    "{Page 1 of 2|Page 1/1|- 1 -|Copy}",
-    "{Have a nice day!|All the best|Take care|Many thanks in advance.}",
-    "{The|A} #noun was {fine|closed|lovely} as always.",
-    "{By the way, |}the {weather|traffic|coffee} was {awful|great|not bad}.",
-    "{CONFIDENTIAL|INTERNAL USE ONLY|DRAFT|FYI}",
-    "{Sorry for|Please excuse} the {delay|short notice|long mail}.",
-    "{I hope you are well.|Hope this helps.|As discussed.|See below.}",
-    "{------|======|* * *|~~~}",
-    "{Nobody|No one} {knows|could say} why the #noun {is|was} there.",
-    "{You receive this because you|You} {signed up|registered} with us.",
-    "{We also looked at|There is also} the #noun, but that is {another story|not part of this}.",
-    "{Please keep this for your records.|Keep this slip.|Thank you for your business.}",
-)
-
-
-MULTILINE = {
-    "body": Role("body", paragraph, ("body", "text", "message", "content", "notes", "description"), (), ()),
-    "address": Role("address", address_lines, ("address", "shipping address", "ship to", "full address"), (), ()),
-}
-"""Roles of texts that run over several lines."""

@@ -1,4 +1,4 @@
-"""Writes the exercises: ``python -m train_adapter.generate --output data.jsonl`` in the folder ``examples``."""
+"""Writes exercises: ``python -m train_adapter.generate --output data.jsonl`` in the folder ``examples``."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             file.write(json.dumps(item.to_dict(), ensure_ascii=False) + "\n")
             if sum(kinds.values()) <= options.show:
                 _show(item)
-    print(f"{options.output}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()), file=sys.stderr)
+    print(
+        f"{options.output}: " + ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()), file=sys.stderr
+    )
 
 
 def _show(item: Item) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from train_adapter import words
 from train_adapter.roles import ROLES
 from train_adapter.wording import expand
 from train_adapter.words import invented, pick
@@ -31,8 +30,16 @@ class ToolPlan:
 
 
 _ACTIONS = {
-    "create": ("create|add|new|register|make", "{Create|Add|Make|Register|Set up|Enter}", "{Create|Add|Register}"),
-    "delete": ("delete|remove|cancel|drop", "{Delete|Remove|Cancel|Get rid of|Drop}", "{Delete|Remove|Cancel}"),
+    "create": (
+        "create|add|new|register|make",
+        "{Create|Add|Make|Register|Set up|Enter}",
+        "{Create|Add|Register}",
+    ),
+    "delete": (
+        "delete|remove|cancel|drop",
+        "{Delete|Remove|Cancel|Get rid of|Drop}",
+        "{Delete|Remove|Cancel}",
+    ),
     "update": ("update|change|edit|modify", "{Update|Change|Edit|Modify|Correct}", "{Update|Change|Edit}"),
     "list": ("list|search|find|show", "{List|Search|Find|Show me|Look for}", "{List|Search|Find}"),
     "get": ("get|fetch|lookup|check", "{Get|Fetch|Look up|Check|Pull up}", "{Get|Look up|Check}"),
@@ -42,13 +49,18 @@ _ACTIONS = {
     "book": ("book|reserve|schedule", "{Book|Reserve|Schedule|Arrange}", "{Book|Reserve}"),
     "approve": ("approve|confirm|accept", "{Approve|Confirm|Accept|Sign off}", "{Approve|Confirm}"),
 }
-_OBJECTS = (
-    "booking parcel invoice contract meeting lesson survey report backup campaign delivery inspection loan permit claim "
-    "shift rental subscription batch sample prescription coupon listing poll playlist dataset pipeline snapshot "
-    "voucher visit repair pickup auction warranty newsletter webinar quiz badge locker tour donation ride "
-    "membership recipe sensor device vehicle order payment transfer task note event album trip course"
-).split()
-_BEGINNINGS = ("", "", "", "Please ", "Can you ", "Could you ", "I need you to ", "Hey, ", "I want to ", "Would you ")
+_BEGINNINGS = (
+    "",
+    "",
+    "",
+    "Please ",
+    "Can you ",
+    "Could you ",
+    "I need you to ",
+    "Hey, ",
+    "I want to ",
+    "Would you ",
+)
 _ENDS = (".", ".", "", "?", ", please.", ", thanks", "!")
 
 
@@ -64,9 +76,9 @@ def invent(rng: random.Random) -> ToolPlan:
 
 
 def _thing(rng: random.Random) -> str:
-    thing = rng.choice(_OBJECTS)
+    thing = pick(rng, "objects")
     if rng.random() < 0.25:
-        thing = f"{rng.choice((pick(rng, words.NOUNS), invented(rng)))} {thing}"
+        thing = f"{rng.choice((pick(rng, 'nouns'), invented(rng)))} {thing}"
     return thing
 
 
@@ -96,15 +108,27 @@ def _request(rng: random.Random, said: str, thing: str, roles: list[str]) -> str
         role = ROLES[key]
         if rng.random() < 0.3:
             label = rng.choice(role.names[:2])
-            way = rng.choice((f"with {label} <v>", f"{label} <v>", f"{label}: <v>", f"{label} is <v>", f"set {label} to <v>"))
+            way = rng.choice(
+                (
+                    f"with {label} <v>",
+                    f"{label} <v>",
+                    f"{label}: <v>",
+                    f"{label} is <v>",
+                    f"set {label} to <v>",
+                )
+            )
         else:
             way = rng.choice(role.phrases)
         way = way.replace("<v>", f"<{key}>")
         parts.append(f"{{ {way}|}}" if index and rng.random() < 0.3 else f" {way}")
     commas = rng.random() < 0.35
-    body = ("," if commas else "").join(parts) if not commas else "".join(
-        part if not index else (part.replace("{ ", "{, ") if part.startswith("{") else "," + part)
-        for index, part in enumerate(parts)
+    body = (
+        ("," if commas else "").join(parts)
+        if not commas
+        else "".join(
+            part if not index else (part.replace("{ ", "{, ") if part.startswith("{") else "," + part)
+            for index, part in enumerate(parts)
+        )
     )
     verb = said if rng.random() < 0.75 else said.lower()
     article = rng.choice(("a", "the", "the", "my", "our", "this"))

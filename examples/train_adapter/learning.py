@@ -117,9 +117,7 @@ class Learner:
         states = causal.model(input_ids=ids.to(device), use_cache=False).last_hidden_state
         chosen = states.reshape(-1, states.shape[-1])[torch.tensor(places, device=device)]
         logits = causal.lm_head(chosen).float()
-        return torch.nn.functional.cross_entropy(
-            logits, torch.tensor(wanted, device=device), reduction="sum"
-        )
+        return torch.nn.functional.cross_entropy(logits, torch.tensor(wanted, device=device), reduction="sum")
 
     def _rate(self) -> float:
         settings = self._settings
@@ -171,4 +169,4 @@ class Learner:
 
     def save_adapter(self, folder: Path) -> None:
         """Writes the adapter as PEFT and vLLM load it."""
-        self._model.save_pretrained(folder)
+        self._model.save_pretrained(str(folder))

@@ -26,7 +26,7 @@ def read_objects(path: Path) -> list[dict[str, Any]]:
     """Reads a file of JSON lines.
 
     Args:
-        path: Each line is an object, or a chat example (``messages``) whose last message is RAIF or JSON text.
+        path: Each line is an object, or a chat example (``messages``) whose last message is RAIF text.
 
     Raises:
         ValueError: A line is neither; the message names it.
@@ -99,12 +99,16 @@ def from_object(rng: random.Random, value: dict[str, Any]) -> Item:
     tool = {"type": "function", "function": function}
     choice = {"type": "function", "function": {"name": name}}
     messages = [{"role": "user", "content": _request(rng, plan.opening, value, keys)}]
-    return Item("tool", messages, tools=[tool], tool_choice=choice, calls=[{"name": name, "arguments": value}])
+    return Item(
+        "tool", messages, tools=[tool], tool_choice=choice, calls=[{"name": name, "arguments": value}]
+    )
 
 
 def _request(rng: random.Random, opening: str, value: dict[str, Any], keys: list[str]) -> str:
     if rng.random() < 0.12:
-        return rng.choice(("", "Payload:\n", "Use these:\n", "Body: ")) + json.dumps(value, ensure_ascii=False)
+        return rng.choice(("", "Payload:\n", "Use these:\n", "Body: ")) + json.dumps(
+            value, ensure_ascii=False
+        )
     start = tidy(rng, opening)
     way = rng.randrange(4)
     if way == 0:
@@ -116,7 +120,11 @@ def _request(rng: random.Random, opening: str, value: dict[str, Any], keys: list
         return f"{start}{rng.choice((' with ', ': ', ', '))}{body}{rng.choice(('.', '', ', please'))}"
     if way == 2:
         flat = _flat(rng, value, keys)
-        return start + ". " + " ".join(f"{rng.choice(('The', 'Its'))} {label} is {text}." for label, text in flat)
+        return (
+            start
+            + ". "
+            + " ".join(f"{rng.choice(('The', 'Its'))} {label} is {text}." for label, text in flat)
+        )
     parts = []
     for key in keys:
         role = _BY_NAME.get(key)

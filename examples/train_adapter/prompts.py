@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from raif_integrations.contract import OutputContract
+from raif_integrations.conversation.routing import reply_word
 from raif_integrations.conversation.tools import NamedTool, Tool, ToolChoice
 from raif_integrations.engines.base import Delta, Message
 from raif_integrations.turn.protocol import Next, Open
 from raif_integrations.turn.steps import take_turn
-from raif_integrations.turn.types import TurnRequest, TurnResult
+from raif_integrations.turn.types import TurnRequest
 from train_adapter.items import Item
 
 Format: TypeAlias = Literal["raif", "json"]
@@ -30,11 +31,15 @@ class Example:
         kind: The kind of the exercise.
         messages: What the model is sent.
         target: What it must write.
+        contract: What the target is a value of; ``None`` for a plan and for text.
+        is_plan: The target names tools.
     """
 
     kind: str
     messages: list[Message]
     target: str
+    contract: OutputContract | None = None
+    is_plan: bool = False
 
 
 def request_of(item: Item, form: Format = "raif") -> TurnRequest:
@@ -65,55 +70,49 @@ def _choice(choice: Any) -> ToolChoice:
 def examples_of(item: Item, form: Format = "raif") -> list[Example]:
     """Every generation of an exercise whose right answer is known."""
     request = request_of(item, form)
-    answers = _answers(item, request, form)
+    answers = _answers(item, request)
     found: list[Example] = []
-    steps = take_turn(request, trained=form == "raif" or _plans_only(item), streaming=False)
-    opened: list[str | None] = []
     waiting: list[Delta | None] = []
     reply: Delta | None = None
-    while True:
+    steps = take_turn(request, trained=True, streaming=False)
+    while len(found) < len(answers):
         step = steps.send(reply)
         reply = None
         if isinstance(step, Open):
             for generation in step.requests:
-                answer = answers.pop(0) if answers else None
-                opened.append(answer)
-                waiting.append(_delta(answer or ""))
-                if answer is not None:
-                    found.append(Example(item.kind, [dict(m) for m in generation.messages], answer))
-            if not answers:
-                return found
+                answer = answers[len(found)]
+                messages = [dict(message) for message in generation.messages]
+                found.append(Example(item.kind, messages, answer.text, answer.contract, answer.is_plan))
+                waiting.append(Delta(text=answer.text, model="", request_id="", finish_reason="stop"))
         elif isinstance(step, Next):
             reply, waiting[step.number] = waiting[step.number], None
-        elif isinstance(step, TurnResult):
-            return found
+    return found
 
 
-def _plans_only(item: Item) -> bool:
-    """Whether no arguments are asked for; the plan's block is the same for both formats."""
-    return item.schema is None and all("arguments" not in call for call in item.calls)
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    text: str
+    contract: OutputContract | None = None
+    is_plan: bool = False
 
 
-def _delta(text: str) -> Delta:
-    return Delta(text=text, model="", request_id="", finish_reason="stop")
-
-
-def _answers(item: Item, request: TurnRequest, form: Format) -> list[str]:
+def _answers(item: Item, request: TurnRequest) -> list[_Answer]:
     """The right texts, in the order the turn asks for them; it ends where one is not known."""
     if request.output is not None:
-        return [written(request.output, item.value)]
-    answers: list[str] = []
+        return [_Answer(written(request.output, item.value), request.output)]
+    answers: list[_Answer] = []
     tools = {tool.name: tool for tool in request.tools}
     names = [call["name"] for call in item.calls]
     if tools and not _is_direct(request):
-        answers.append("\n".join(names) if names else "reply")
+        answers.append(_Answer("\n".join(names) if names else reply_word(request.tools), is_plan=True))
+    if any("arguments" not in call for call in item.calls):
+        return answers
     for call in item.calls:
-        if "arguments" not in call:
-            return answers
-        if tools[call["name"]].has_parameters:
-            answers.append(written(tools[call["name"]].contract, call["arguments"]))
+        tool = tools[call["name"]]
+        if tool.has_parameters:
+            answers.append(_Answer(written(tool.contract, call["arguments"]), tool.contract))
     if not names and item.reply is not None:
-        answers.append(item.reply)
+        answers.append(_Answer(item.reply))
     return answers
 
 
@@ -124,7 +123,7 @@ def _is_direct(request: TurnRequest) -> bool:
 
 
 def written(contract: OutputContract, value: Any) -> str:
-    """A value as the model should write it; JSON has the keys in the order of the schema, as guidance asks."""
+    """A value as the model should write it; JSON keys are in the order of the schema, as guidance asks."""
     return contract.encode(in_order(value, contract.schema) if contract.wire == "json" else value)
 
 

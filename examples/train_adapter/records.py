@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from train_adapter import tables, words
-from train_adapter.documents import MULTILINE, Document, document
+from train_adapter import tables, texts
+from train_adapter.documents import Document, document
 from train_adapter.items import Item
-from train_adapter.roles import ROLES, Role
+from train_adapter.roles import MULTILINE, ROLES, Role, role_of
 from train_adapter.tables import LISTS, TABLES
 from train_adapter.values import Value
 from train_adapter.wording import expand, spelled, style
@@ -46,23 +46,6 @@ _THEMES = {
 _GROUPS = ("details", "info", "data", "meta", "header", "general", "main", "summary", "record", "extra")
 _MANY = ("item", "entry", "row")
 
-_ASK = (
-    "{Extract|Pull out|Get|Find} the {fields|data|details|information} {from|in} {this|the} {text|message|document}{.|:}",
-    "{Fill in|Fill|Complete} the {schema|form|record|fields}{.|:|}",
-    "{Turn|Convert} {this|it|the text} into {a record|structured data|an object|data}{.|:}",
-    "{What does it say?|Read this.|Please parse.|Parse this:|Data entry:|Please process:}",
-    "{Summarise|Record|Store|Capture|Log} {this|the following}{ for our {database|files|system}|}{.|:}",
-    "{I need|We need|Give me} the {key facts|data|values}{ of this| from this|}{.|:}",
-    "{Here is|This is|Below is} {a|the} {text|note|message|record}{.|:}",
-    "{Text|Input|Document|Message}:",
-)
-_SYSTEM = (
-    "You {extract|pull} {data|facts|fields} from {texts|documents|messages}.",
-    "You are a {careful|precise|helpful} {assistant|clerk|data entry assistant}{. Copy values exactly.|.}",
-    "{Copy|Take} values {exactly |}as {they stand|written} in the text.",
-    "{Be brief.|Answer in the requested format.|Today is {Monday|Tuesday|Friday}.}",
-)
-
 
 def record(rng: random.Random, split: str = "train") -> Item:
     """One exercise."""
@@ -77,7 +60,7 @@ def record(rng: random.Random, split: str = "train") -> Item:
     spelling = style(rng)
     nested = rng.random() < (0.3 if len(fields) > 2 else 0.06)
     schema, value = _nest(rng, fields, spelling) if nested else _object(rng, fields, spelling)
-    schema["title"] = pick(rng, words.NOUNS).capitalize()
+    schema["title"] = pick(rng, "nouns").capitalize()
     return Item(_kind(source, schema, value, nested=nested), messages(rng, source.text), schema, value)
 
 
@@ -85,9 +68,9 @@ def messages(rng: random.Random, text: str) -> list[dict[str, Any]]:
     """The conversation around a text: with or without a system message and a request."""
     said: list[dict[str, Any]] = []
     if rng.random() < 0.2:
-        said.append({"role": "system", "content": expand(rng, rng.choice(_SYSTEM))})
+        said.append({"role": "system", "content": expand(rng, rng.choice(texts.phrases("record_system")))})
     if rng.random() < 0.62:
-        ask = expand(rng, rng.choice(_ASK))
+        ask = expand(rng, rng.choice(texts.phrases("record_requests")))
         joint = rng.choice(("\n\n", "\n", "\n")) if "\n" in text else rng.choice((" ", "\n", "\n\n"))
         text = f"{text}{joint}{ask.rstrip(':')}" if rng.random() < 0.2 else f"{ask}{joint}{text}"
     said.append({"role": "user", "content": text})
@@ -108,7 +91,7 @@ def _fields(rng: random.Random, source: Document, needs: str) -> list[_Field]:
         name = _name(rng, source, key, taken)
         if name is not None:
             schema, value = source.scalars[key].choose(rng)
-            chosen.append(_Field(name, _described(rng, schema, _role(key)), value, key))
+            chosen.append(_Field(name, _described(rng, schema, role_of(key)), value, key))
     for list_key, elements in source.lists.items():
         if needs == "list" or rng.random() < 0.4:
             _add(rng, chosen, taken, LISTS[list_key], *_list(rng, elements))
@@ -122,12 +105,13 @@ def _fields(rng: random.Random, source: Document, needs: str) -> list[_Field]:
     return chosen
 
 
-def _role(key: str) -> Role:
-    return MULTILINE.get(key) or ROLES[key]
-
-
 def _add(
-    rng: random.Random, chosen: list[_Field], taken: set[str], names: Sequence[str], schema: Schema, value: Any
+    rng: random.Random,
+    chosen: list[_Field],
+    taken: set[str],
+    names: Sequence[str],
+    schema: Schema,
+    value: Any,
 ) -> None:
     free = [name for name in names if name not in taken]
     if free:
@@ -138,11 +122,11 @@ def _add(
 
 def _name(rng: random.Random, source: Document, key: str, taken: set[str]) -> str | None:
     """A name for a field that fits this role and no other one in the text."""
-    role = _role(key)
+    role = role_of(key)
     others: set[str] = set(taken)
     for other in source.scalars:
         if other != key:
-            others.update(_role(other).names + _role(other).short)
+            others.update(role_of(other).names + role_of(other).short)
             others.add(source.labels.get(other, ""))
     if key in source.labels and rng.random() < 0.7 and source.labels[key] not in taken:
         taken.add(source.labels[key])
@@ -176,7 +160,7 @@ def _add_absent(rng: random.Random, source: Document, chosen: list[_Field], take
     """Fields that the text does not answer: optional ones are left out, nullable ones are null."""
     present: set[str] = set()
     for key in source.scalars:
-        present.update(_role(key).names + _role(key).short)
+        present.update(role_of(key).names + role_of(key).short)
     for list_key in source.lists:
         present.update(LISTS[list_key])
     pool = [key for key in source.absent if key not in source.scalars]
@@ -246,7 +230,7 @@ def _nest(rng: random.Random, fields: list[_Field], spelling: str) -> tuple[Sche
             left = [one for one in left if one not in members]
     if not groups:
         count = min(len(left), rng.choice((1, 2, 2, 3)))
-        members = [one for one in rng.sample(left, count)]
+        members = rng.sample(left, count)
         groups.append((rng.choice(_GROUPS), members))
         left = [one for one in left if one not in members]
     if left and rng.random() < 0.25:
@@ -256,7 +240,7 @@ def _nest(rng: random.Random, fields: list[_Field], spelling: str) -> tuple[Sche
         if any(one.name == name for one in outer):
             name = f"{name} {rng.choice(_MANY)}"
         schema, value = _object(rng, members, spelling)
-        outer.append(_Field(name, schema, value))
+        outer.append(_Field(name, schema, value if value or rng.random() < 0.1 else _MISSING))
     if len(outer) == 1 and rng.random() < 0.3:
         schema, value = _object(rng, outer, spelling)
         outer = [_Field(rng.choice(_GROUPS), schema, value)]

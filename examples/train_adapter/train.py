@@ -11,13 +11,13 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from train_adapter.data import encoded
 from train_adapter.encoding import Encoded, batches
 from train_adapter.learning import Learner, Settings
+from train_adapter.prompts import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Run:
     model: str
     data: Path
     output: Path
-    form: str = "raif"
+    form: Format = "raif"
     steps: int | None = None
     save_every: int = 50
     longest: int = 640
     compile: bool = True
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
 
 
 def train(run: Run) -> Path:
@@ -119,7 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--batch-tokens", type=int, default=1536, help="tokens of one forward pass")
     parser.add_argument("--accumulate", type=int, default=2, help="forward passes of one step")
     parser.add_argument("--save-every", type=int, default=50, metavar="STEPS")
-    parser.add_argument("--longest", type=int, default=640, metavar="TOKENS", help="leave out longer examples")
+    parser.add_argument(
+        "--longest", type=int, default=640, metavar="TOKENS", help="leave out longer examples"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0, help="CPU threads (default: all cores)")
     parser.add_argument("--no-compile", action="store_true", help="slower, but needs no C++ compiler")

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from train_adapter import words
-from train_adapter.words import invented, pick
+from train_adapter.texts import pool
+from train_adapter.words import MONTHS, invented, pick
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,9 @@ def choice(options: tuple[str, ...]) -> Maker:
 
     def make(rng: random.Random) -> Value:
         word = rng.choice(options)
-        shown = rng.choice((word, word, word, word, word.capitalize(), word.upper())) if word.islower() else word
+        shown = (
+            rng.choice((word, word, word, word, word.capitalize(), word.upper())) if word.islower() else word
+        )
         listed = rng.sample(options, len(options))
         return Value(
             shown, (({"type": "string", "enum": listed}, word, 1.0), ({"type": "string"}, shown, 0.15))
@@ -75,7 +77,7 @@ def choice(options: tuple[str, ...]) -> Maker:
 
 
 def flag(yes: tuple[str, ...] = (), no: tuple[str, ...] = ()) -> Maker:
-    """A truth value, said in the given phrases or as yes, on, ticked …"""
+    """A truth value, said in the given phrases, or as yes, on, ticked and the like."""
     pairs = (("yes", "no"), ("Yes", "No"), ("true", "false"), ("on", "off"), ("enabled", "disabled"))
     marks = (("[x]", "[ ]"), ("Y", "N"), ("✓", "✗"))
 
@@ -91,14 +93,14 @@ def flag(yes: tuple[str, ...] = (), no: tuple[str, ...] = ()) -> Maker:
     return make
 
 
-def of(pool: tuple[str, ...]) -> Maker:
+def of(name: str) -> Maker:
     """A word of a pool."""
-    return lambda rng: text(pick(rng, pool))
+    return lambda rng: text(pick(rng, name))
 
 
 def person(rng: random.Random) -> Value:
     """A full name, now and then with a title or an invented last name."""
-    first, last = pick(rng, words.FIRST_NAMES), pick(rng, words.LAST_NAMES)
+    first, last = pick(rng, "first_names"), pick(rng, "last_names")
     if rng.random() < 0.2:
         last = invented(rng).capitalize()
     if rng.random() < 0.08:
@@ -110,19 +112,19 @@ def person(rng: random.Random) -> Value:
 
 def first_name(rng: random.Random) -> Value:
     """A first name."""
-    return text(pick(rng, words.FIRST_NAMES))
+    return text(pick(rng, "first_names"))
 
 
 def company(rng: random.Random) -> Value:
     """A company: invented words, family names and nouns with the usual endings."""
-    ending = rng.choice("Ltd GmbH Inc. LLC Co. AG Group Partners Labs Foods Logistics Systems Studio".split())
+    ending = pick(rng, "company_endings")
     name = rng.choice(
         (
             invented(rng).capitalize(),
-            pick(rng, words.LAST_NAMES),
-            pick(rng, words.NOUNS).capitalize() + " " + pick(rng, words.NOUNS).capitalize(),
-            f"{pick(rng, words.LAST_NAMES)} & {pick(rng, words.LAST_NAMES)}",
-            pick(rng, words.NOUNS).capitalize() + invented(rng, syllables=1),
+            pick(rng, "last_names"),
+            pick(rng, "nouns").capitalize() + " " + pick(rng, "nouns").capitalize(),
+            f"{pick(rng, 'last_names')} & {pick(rng, 'last_names')}",
+            pick(rng, "nouns").capitalize() + invented(rng, syllables=1),
         )
     )
     return text(name if rng.random() < 0.3 else f"{name} {ending}")
@@ -130,17 +132,19 @@ def company(rng: random.Random) -> Value:
 
 def shop(rng: random.Random) -> Value:
     """A shop, restaurant or hotel."""
-    kind = rng.choice("Market Cafe Bistro Hotel Hardware Books Pharmacy Bakery Deli Grill Inn Kitchen".split())
-    owner = rng.choice((pick(rng, words.NOUNS), invented(rng), pick(rng, words.LAST_NAMES))).capitalize()
-    return text(rng.choice((f"{owner} {kind}", f"The {owner} {kind}", f"{kind} {owner}", f"{owner}'s {kind}")))
+    kind = pick(rng, "shop_kinds")
+    owner = rng.choice((pick(rng, "nouns"), invented(rng), pick(rng, "last_names"))).capitalize()
+    return text(
+        rng.choice((f"{owner} {kind}", f"The {owner} {kind}", f"{kind} {owner}", f"{owner}'s {kind}"))
+    )
 
 
 def product(rng: random.Random) -> Value:
     """A thing one buys, plain, with an adjective or a model name."""
-    name = pick(rng, words.PRODUCTS)
+    name = pick(rng, "products")
     extra = rng.random()
     if extra < 0.2:
-        name = f"{pick(rng, words.ADJECTIVES)} {name}"
+        name = f"{pick(rng, 'adjectives')} {name}"
     elif extra < 0.3:
         name = f"{invented(rng).capitalize()} {name}"
     elif extra < 0.4:
@@ -152,17 +156,17 @@ def product(rng: random.Random) -> Value:
 
 def title(rng: random.Random) -> Value:
     """The title of a meeting, event, task or work."""
-    noun, other = pick(rng, words.NOUNS), pick(rng, words.NOUNS)
-    topic, doing = pick(rng, words.TOPICS), pick(rng, words.VERBS_ING)
+    noun, other = pick(rng, "nouns"), pick(rng, "nouns")
+    topic, doing = pick(rng, "topics"), pick(rng, "verbs_ing")
     shown = rng.choice(
         (
             f"The {noun.capitalize()} {other.capitalize()}",
-            f"{topic.capitalize()} {rng.choice(('workshop', 'meetup', 'course', 'update', 'night', 'basics'))}",
+            f"{topic.capitalize()} {rng.choice(('workshop', 'meetup', 'course', 'night', 'basics'))}",
             f"{noun.capitalize()} {doing}",
             f"{doing} the {noun} {other}",
             f"Project {noun.capitalize()} {rng.choice(('kickoff', 'review', 'retro', 'sync', 'handover'))}",
             f"{topic} for beginners",
-            f"{pick(rng, words.DEPARTMENTS)} {rng.choice(('stand-up', 'budget', 'report', 'offsite'))}",
+            f"{pick(rng, 'departments')} {rng.choice(('stand-up', 'budget', 'report', 'offsite'))}",
             f"{noun.capitalize()} of {invented(rng).capitalize()}",
             f"Q{rng.randint(1, 4)} {topic}",
         )
@@ -172,20 +176,20 @@ def title(rng: random.Random) -> Value:
 
 def phrase(rng: random.Random) -> Value:
     """A few plain words: a remark, a reason, a search."""
-    noun, other = pick(rng, words.NOUNS), pick(rng, words.NOUNS)
+    noun, other = pick(rng, "nouns"), pick(rng, "nouns")
     return text(
         rng.choice(
             (
-                f"the {noun} is {rng.choice('broken missing late leaking too small noisy loose'.split())}",
+                f"the {noun} is {pick(rng, 'faults')}",
                 f"please leave it at the {noun}",
-                f"{pick(rng, words.ADJECTIVES)} {noun} near the {other}",
-                f"no {pick(rng, words.INGREDIENTS)}, extra {pick(rng, words.INGREDIENTS)}",
+                f"{pick(rng, 'adjectives')} {noun} near the {other}",
+                f"no {pick(rng, 'ingredients')}, extra {pick(rng, 'ingredients')}",
                 f"call before {rng.randint(7, 19)}:00",
-                f"needs a new {pick(rng, words.PRODUCTS)}",
-                f"best {pick(rng, words.CUISINES)} places in {pick(rng, words.CITIES)}",
-                f"{pick(rng, words.TOPICS)} and {pick(rng, words.TOPICS)}",
-                f"cannot log in after the update",
-                f"waiting for {pick(rng, words.FIRST_NAMES)} to confirm",
+                f"needs a new {pick(rng, 'products')}",
+                f"best {pick(rng, 'cuisines')} places in {pick(rng, 'cities')}",
+                f"{pick(rng, 'topics')} and {pick(rng, 'topics')}",
+                "cannot log in after the update",
+                f"waiting for {pick(rng, 'first_names')} to confirm",
                 f"wrong {noun} delivered",
             )
         )
@@ -194,7 +198,7 @@ def phrase(rng: random.Random) -> Value:
 
 def number(low: int, high: int, *, separators: bool = True) -> Maker:
     """An integer, with thousands separators where it is large (and may have them), seldom as a word."""
-    small = "zero one two three four five six seven eight nine ten eleven twelve".split()
+    small = pool("numerals")
 
     def make(rng: random.Random) -> Value:
         value = rng.randint(low, high)
@@ -210,12 +214,22 @@ def money(low: float, high: float) -> Maker:
     """A sum with a currency in one of the usual ways, or bare."""
 
     def make(rng: random.Random) -> Value:
-        value = round(rng.uniform(low, high), 2) if rng.random() < 0.7 else float(round(rng.uniform(low, high)))
+        value = (
+            round(rng.uniform(low, high), 2) if rng.random() < 0.7 else float(round(rng.uniform(low, high)))
+        )
         digits = f"{value:,.2f}" if rng.random() < 0.6 else f"{value:.2f}"
         if value == int(value) and rng.random() < 0.6:
             digits = f"{int(value):,}"
         shown = rng.choice(
-            (f"${digits}", f"€{digits}", f"£{digits}", f"{digits} EUR", f"USD {digits}", digits, f"{digits} CHF")
+            (
+                f"${digits}",
+                f"€{digits}",
+                f"£{digits}",
+                f"{digits} EUR",
+                f"USD {digits}",
+                digits,
+                f"{digits} CHF",
+            )
         )
         return amount(value, shown, as_text=0.12)
 
@@ -238,7 +252,7 @@ def measure(low: float, high: float, *units: str, decimals: int = 1) -> Maker:
 def day(rng: random.Random) -> Value:
     """A date in one of many notations."""
     d, m, y = rng.randint(1, 28), rng.randint(1, 12), rng.randint(2015, 2031)
-    month = words.MONTHS[m - 1]
+    month = MONTHS[m - 1]
     return text(
         rng.choice(
             (
@@ -252,7 +266,7 @@ def day(rng: random.Random) -> Value:
                 f"{d} {month[:3]} {y}",
                 f"{month} {d}",
                 f"{d} {month}",
-                f"{rng.choice(words.WEEKDAYS)}, {d} {month}",
+                f"{pick(rng, 'weekdays')}, {d} {month}",
             )
         )
     )
@@ -262,7 +276,7 @@ def loose_day(rng: random.Random) -> Value:
     """A date as one says it in a request."""
     if rng.random() < 0.45:
         return day(rng)
-    weekday = rng.choice(words.WEEKDAYS)
+    weekday = pick(rng, "weekdays")
     return text(rng.choice(("today", "tomorrow", weekday, f"next {weekday}", f"this {weekday}")))
 
 
@@ -310,10 +324,12 @@ def code(pattern: str) -> Maker:
 
 def email(rng: random.Random) -> Value:
     """An e-mail address."""
-    first, last = pick(rng, words.FIRST_NAMES).lower(), pick(rng, words.LAST_NAMES).lower()
+    first, last = pick(rng, "first_names").lower(), pick(rng, "last_names").lower()
     last = last.replace(" ", "").replace("'", "")
-    box = rng.choice((f"{first}.{last}", f"{first[0]}{last}", f"{first}{rng.randint(1, 99)}", "info", "orders", last))
-    host = rng.choice((invented(rng), rng.choice(words.NOUNS), "example", rng.choice(words.NOUNS) + "mail"))
+    box = rng.choice(
+        (f"{first}.{last}", f"{first[0]}{last}", f"{first}{rng.randint(1, 99)}", "info", "orders", last)
+    )
+    host = rng.choice((invented(rng), pick(rng, "nouns"), "example", pick(rng, "nouns") + "mail"))
     return text(f"{box}@{host}.{rng.choice(('com', 'org', 'net', 'io', 'de', 'co.uk', 'example'))}")
 
 
@@ -324,34 +340,42 @@ def phone(rng: random.Random) -> Value:
 
 def url(rng: random.Random) -> Value:
     """A web address."""
-    path = rng.choice(("", f"/{rng.choice(words.NOUNS)}", f"/{invented(rng)}/{rng.randint(1, 900)}", "/index.html"))
-    host = f"{rng.choice((invented(rng), rng.choice(words.NOUNS)))}.{rng.choice(('com', 'org', 'io', 'net'))}"
+    path = rng.choice(
+        ("", f"/{pick(rng, 'nouns')}", f"/{invented(rng)}/{rng.randint(1, 900)}", "/index.html")
+    )
+    host = f"{rng.choice((invented(rng), pick(rng, 'nouns')))}.{rng.choice(('com', 'org', 'io', 'net'))}"
     return text(rng.choice(("https://", "https://www.", "http://", "www.")) + host + path)
 
 
 def path(rng: random.Random) -> Value:
     """A file name or path."""
-    name = f"{rng.choice(words.NOUNS)}{rng.choice(('', '_', '-'))}{rng.choice(('v2', 'final', '2024', invented(rng)))}"
-    ending = rng.choice("pdf csv xlsx txt log json png docx tar.gz".split())
-    folder = rng.choice(("", "", f"/var/{invented(rng)}/", f"/home/{invented(rng)}/", f"{rng.choice(words.NOUNS)}/"))
-    return text(f"{folder}{name}.{ending}")
+    ending = rng.choice(("v2", "final", "2024", invented(rng)))
+    name = f"{pick(rng, 'nouns')}{rng.choice(('', '_', '-'))}{ending}"
+    folder = rng.choice(
+        ("", "", f"/var/{invented(rng)}/", f"/home/{invented(rng)}/", f"{pick(rng, 'nouns')}/")
+    )
+    return text(f"{folder}{name}.{pick(rng, 'file_endings')}")
 
 
 def street(rng: random.Random) -> Value:
     """Street and house number."""
-    name = f"{rng.choice(words.STREETS)} {rng.choice(words.STREET_KINDS)}"
+    name = f"{pick(rng, 'streets')} {pick(rng, 'street_kinds')}"
     return text(rng.choice((f"{rng.randint(1, 240)} {name}", f"{name} {rng.randint(1, 240)}")))
 
 
 def word(rng: random.Random) -> Value:
     """An invented word, a noun or two of them, in some spelling."""
-    made = rng.choice((invented(rng), rng.choice(words.NOUNS), f"{rng.choice(words.NOUNS)}-{rng.choice(words.NOUNS)}"))
+    made = rng.choice((invented(rng), pick(rng, "nouns"), f"{pick(rng, 'nouns')}-{pick(rng, 'nouns')}"))
     return text(rng.choice((made, made, made.capitalize(), made.upper())))
 
 
 def address_lines(rng: random.Random) -> Value:
     """A postal address over several lines."""
-    lines = [person(rng).text, street(rng).text, f"{code('#####|#### @@|@@# #@@')(rng).text} {pick(rng, words.CITIES)}"]
+    lines = [
+        person(rng).text,
+        street(rng).text,
+        f"{code('#####|#### @@|@@# #@@')(rng).text} {pick(rng, 'cities')}",
+    ]
     if rng.random() < 0.3:
         lines.insert(1, company(rng).text)
     return text("\n".join(lines))
@@ -359,18 +383,18 @@ def address_lines(rng: random.Random) -> Value:
 
 def paragraph(rng: random.Random) -> Value:
     """A note of two to four lines."""
-    noun = pick(rng, words.NOUNS)
+    noun = pick(rng, "nouns")
     lines = rng.sample(
         (
             f"The {noun} in room {rng.randint(1, 40)} is out of order.",
-            f"{pick(rng, words.FIRST_NAMES)} will bring the {pick(rng, words.PRODUCTS)}.",
-            f"Check the {pick(rng, words.NOUNS)} first, then the {pick(rng, words.NOUNS)}.",
+            f"{pick(rng, 'first_names')} will bring the {pick(rng, 'products')}.",
+            f"Check the {pick(rng, 'nouns')} first, then the {pick(rng, 'nouns')}.",
             f"Deadline is {day(rng).text}.",
             f"See {url(rng).text} for details.",
-            f"- {pick(rng, words.PRODUCTS)}",
-            f"- ask {pick(rng, words.FIRST_NAMES)} about {pick(rng, words.TOPICS)}",
+            f"- {pick(rng, 'products')}",
+            f"- ask {pick(rng, 'first_names')} about {pick(rng, 'topics')}",
             f"Total: {rng.randint(3, 90)}",
-            f"Thanks for your help with {pick(rng, words.TOPICS)}!",
+            f"Thanks for your help with {pick(rng, 'topics')}!",
             f"We open at {clock(rng).text}.",
             f"Use code {code('@@@@##')(rng).text} at the door.",
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from raif_integrations.cli.console import say
@@ -25,6 +26,7 @@ does not work.
 """
 
 _TIMEOUT = 120.0
+_TRIAL = "RAIF there and back"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -123,7 +125,7 @@ def _look(arguments: argparse.Namespace, show: Callable[[str, Iterable[Finding]]
 
 
 def _look_at_server(arguments: argparse.Namespace, show: Callable[[str, Iterable[Finding]], None]) -> None:
-    from raif_integrations.cli.diagnosis.round_trip import check_round_trip
+    from raif_integrations.cli.diagnosis.round_trip import check_any_client, check_round_trip
     from raif_integrations.cli.diagnosis.server import Target, check_server
     from raif_integrations.engines.server import ServerEngine
 
@@ -137,7 +139,8 @@ def _look_at_server(arguments: argparse.Namespace, show: Callable[[str, Iterable
     ) as engine:
         show("Server", check_server(engine, arguments.model, target))
         if target.name is not None:
-            show("RAIF there and back", check_round_trip(engine, target.name))
+            decoded = check_any_client(engine, target.name) if target.decodes else ()
+            show(_TRIAL, chain(check_round_trip(engine, target.name), decoded))
 
 
 def _look_at_model(arguments: argparse.Namespace, show: Callable[[str, Iterable[Finding]], None]) -> None:
@@ -146,4 +149,4 @@ def _look_at_model(arguments: argparse.Namespace, show: Callable[[str, Iterable[
 
     settings = EngineSettings(model=arguments.model, adapter=arguments.adapter, timeout=arguments.timeout)
     with settings.create() as engine:
-        show("RAIF there and back", check_round_trip(engine, settings.target))
+        show(_TRIAL, check_round_trip(engine, settings.target))

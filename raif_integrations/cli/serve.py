@@ -13,6 +13,7 @@ from raif_integrations.errors import ConfigurationError
 if TYPE_CHECKING:
     from raif_integrations.cli.console import Subparsers
     from raif_integrations.cli.serving.command_line import ServerCommand
+    from raif_integrations.cli.serving.flags import VllmFlags
 
 _DESCRIPTION = """\
 Starts vLLM's OpenAI-compatible server for RAIF: with this package's plugin, so that any OpenAI client gets
@@ -121,13 +122,23 @@ def _serve(model: str, command: ServerCommand) -> int:
 
     given = command.given
     api = base_url(given)
+    if api is not None and answers(api):
+        raise ConfigurationError(
+            f"A server is running at {api} already.", hint="Give another --port, or stop it first."
+        )
 
     def announce() -> None:
         name = given.value("served-model-name") or model
         keyed = demands_key(given, os.environ)
         say("\n" + client_snippet(ServedAt(api or "", name, command.adapters, command.plugin, keyed)))
 
-    stop_seconds = _STOP_SECONDS + float(given.value("shutdown-timeout") or 0)
-    return ServerRun(command.arguments, os.environ, stop_seconds=stop_seconds).until_end(
+    return ServerRun(command.arguments, os.environ, stop_seconds=_stop_seconds(given)).until_end(
         is_ready=lambda: api is not None and answers(api), when_ready=announce
     )
+
+
+def _stop_seconds(given: VllmFlags) -> float:
+    try:
+        return _STOP_SECONDS + float(given.value("shutdown-timeout") or 0)
+    except ValueError:  # vLLM will say so.
+        return _STOP_SECONDS

@@ -309,3 +309,9 @@ def test_the_held_out_items_score_full_marks_when_answered_by_their_own_values()
     for item in load_items():
         for contract, value in item.expected_objects("raif"):
             assert contract.decode(contract.encode(value), constrained=True).value == value
+
+
+def test_the_right_answers_are_counted_in_both_wires() -> None:
+    engine = ScriptedEngine([])
+    # "color=red", "thing=rope" and "what=rope" are words of their own; each JSON text is one word.
+    assert answers.tokens_of_right_answers(engine, ITEMS).startswith("3 in RAIF, 2 in JSON")

@@ -31,6 +31,8 @@ GOOD = {
     "weather": "city=Oslo",
 }
 
+METRICS = b"vllm:num_requests_running 0\n"
+
 Doctor = Callable[..., dict[str, dict[str, Any]]]
 
 
@@ -38,6 +40,8 @@ def kind_of(body: dict[str, Any]) -> str:
     """Which of the doctor's questions a chat request is."""
     if "response_format" in body:
         return "probe"
+    if "tools" in body:
+        return "client"
     grammar = (body.get("structured_outputs") or {}).get("grammar", "")
     asked = body["messages"][-1]["content"]
     if "zq" in grammar:
@@ -49,10 +53,14 @@ def kind_of(body: dict[str, Any]) -> str:
 
 def answering(**texts: str) -> Callable[[Received], Reply]:
     """A chat endpoint that gives these texts, by question, and else the right ones."""
-    right = GOOD | {"chat": "Hello there.", "probe": "probe=kxqvzw"} | texts
+    right = GOOD | {"chat": "Hello there.", "probe": "probe=kxqvzw", "client": '{"city": "Oslo"}'} | texts
 
     def reply(request: Received) -> Reply:
         text = right[kind_of(request.body)]
+        if "tools" in request.body:
+            called = {"name": "get_weather", "arguments": text}
+            call = {"id": "call_1", "type": "function", "function": called}
+            return Answer(completion(None, tool_calls=[call], finish_reason="tool_calls"))
         if request.body.get("stream"):
             return EventStream(reply_events(*text.splitlines(keepends=True)))
         return Answer(completion(text))
@@ -65,7 +73,7 @@ def server() -> Iterator[StubServer]:
     with StubServer(
         models=[Answer(SERVED)], version=[Answer({"version": "0.32.0"})], chat=answering()
     ) as stub:
-        stub.on("/metrics", Answer(b"vllm:num_requests_running 0\n"))
+        stub.on("/metrics", Answer(METRICS))
         yield stub
 
 
@@ -148,15 +156,26 @@ def test_other_values_than_the_texts_are_a_warning(doctor: Doctor, server: StubS
 
 
 def test_a_plugin_that_decodes_is_told(doctor: Doctor, server: StubServer) -> None:
-    server.on("/metrics", Answer(b'raif_plugin_info{version="0.1.0"} 1\n'))
+    server.on("/metrics", Answer(METRICS + b'raif_plugin_info{version="0.1.0"} 1\n'))
     server.on("/v1/chat/completions", answering(probe='{"probe":"kxqvzw"}'))
-    plugin = doctor()["plugin"]
-    assert plugin["level"] == "ok"
-    assert "raif-integrations 0.1.0 decodes" in plugin["text"]
+    found = doctor()
+    assert found["plugin"]["level"] == found["any client"]["level"] == "ok"
+    assert "raif-integrations 0.1.0 decodes" in found["plugin"]["text"]
+    assert '{"city": "Oslo"}' in found["any client"]["text"]
+
+
+@pytest.mark.parametrize("arguments", ["city=Oslo", '{"town": "Oslo"}', ""])
+def test_a_plugin_that_decodes_wrongly_is_a_problem(
+    arguments: str, doctor: Doctor, server: StubServer
+) -> None:
+    server.on("/v1/chat/completions", answering(probe='{"probe":"kxqvzw"}', client=arguments))
+    found = doctor(code=1)
+    assert found["any client"]["level"] == "fail"
+    assert repr(arguments) in found["any client"]["text"]
 
 
 def test_a_plugin_without_its_flags_is_told_what_to_add(doctor: Doctor, server: StubServer) -> None:
-    server.on("/metrics", Answer(b'raif_plugin_info{version="0.1.0"} 1\n'))
+    server.on("/metrics", Answer(METRICS + b'raif_plugin_info{version="0.1.0"} 1\n'))
     plugin = doctor()["plugin"]
     assert plugin["level"] == "warn"
     assert "--tool-call-parser raif" in plugin["remedy"]

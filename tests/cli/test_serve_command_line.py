@@ -16,6 +16,7 @@ from raif_integrations.cli.serving.flags import VllmFlags
 from raif_integrations.errors import ConfigurationError
 from raif_integrations.vllm_plugin.flags import server_flags
 from tests.cli.fake_vllm import COMMAND, LAUNCHER, SEAMS, SERVER, Compose, fake_vllm, flags_of
+from tests.support.stub_server import Answer, StubServer
 
 # The server
 
@@ -259,6 +260,17 @@ def test_a_dry_run_prints_the_command_line(
     assert f"--chat-template {chat_template_path('chatml')}" in said
     assert said.endswith("--port 8001 --api-key '***' --override-generation-config '{\"a\": 1}'\n")
     assert "secret" not in said
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_port_that_is_taken_is_told_before_anything_starts(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with StubServer() as other:
+        other.on("/health", Answer())
+        port = other.root.rpartition(":")[2]
+        assert main(["serve", str(model), "--port", port, "--host", "127.0.0.1"]) == 2
+    assert "Give another --port" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("installed")

@@ -94,21 +94,25 @@ def test_a_bare_server(bare: StubServer) -> None:
     [
         ("0.19.1", METRICS, DECODED, "raif-vllm", True),
         ("0.19.1", None, DECODED, "raif-vllm", True),
-        ("0.32.0", GAUGE, DECODED, "raif-integrations", True),
-        ("0.32.0", None, DECODED, "raif-integrations", True),
-        ("0.32.0", GAUGE, TWO_CONSTRAINTS, "raif-integrations", False),
-        ("0.32.0", GAUGE, Answer(completion("probe=kxqvzw")), "raif-integrations", False),
+        ("0.19.1", METRICS, Answer(completion("probe=kxqvzw")), None, False),
+        ("0.19.1", None, TWO_CONSTRAINTS, None, False),
+        ("0.32.0", GAUGE, TWO_CONSTRAINTS, "raif-integrations", True),
+        ("0.32.0", METRICS, TWO_CONSTRAINTS, None, False),
+        ("0.32.0", None, TWO_CONSTRAINTS, None, None),
+        (None, None, TWO_CONSTRAINTS, None, None),
         (None, METRICS, DECODED, None, True),
         ("0.32.0", METRICS, Answer(completion("I do not know.")), None, None),
     ],
     ids=[
         "raif-vllm",
         "raif-vllm without metrics",
+        "raif-vllm without its reasoning parser",
+        "a bare old server without metrics",
         "ours",
-        "ours without metrics",
-        "ours, not switched on",
-        "ours, a server that ignores the format",
-        "no version",
+        "a bare server",
+        "ours or none, without metrics",
+        "ours or none, without metrics and version",
+        "a plugin, without a version",
         "something else",
     ],
 )
@@ -125,7 +129,11 @@ def test_without_a_probe_nothing_is_generated() -> None:
     with server("0.32.0", DECODED, GAUGE) as stub:
         found = description(stub, probe=False)
         assert stub.chats == []
-    assert (found.plugin, found.decodes) == ("raif-integrations", None)
+    assert (found.plugin, found.decodes) == ("raif-integrations", True)
+    with server("0.19.1", DECODED) as stub:
+        found = description(stub, probe=False)
+        assert stub.chats == []
+    assert (found.plugin, found.decodes) == (None, None)
 
 
 def test_each_question_is_asked_once() -> None:
@@ -202,15 +210,14 @@ def test_a_closed_port_and_a_wrong_key_are_no_descriptions() -> None:
 
 @both
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize(
-    ("metrics", "said"), [("", "no RAIF plugin"), (GAUGE, "raif-integrations is loaded")]
-)
 def test_a_server_that_does_not_decode_is_told_apart(
-    calls: EngineCalls, streamed: bool, metrics: str, said: str
+    bare: StubServer, calls: EngineCalls, streamed: bool
 ) -> None:
-    with server("0.32.0", TWO_CONSTRAINTS, metrics) as stub, ServerEngine(stub.root) as engine:
-        request = asked(stub, tools=[WEATHER])
-        with pytest.raises(ConfigurationError, match=rf"{said}.*Leave wire out.*--tool-call-parser raif"):
+    with ServerEngine(bare.root) as engine:
+        request = asked(bare, tools=[WEATHER])
+        with pytest.raises(
+            ConfigurationError, match=r"no RAIF plugin.*Leave wire out.*--tool-call-parser raif"
+        ):
             calls.stream(engine, request) if streamed else calls.generate(engine, request)
         assert engine.generate(Request(HELLO, model="raif")).text == "Hi"
 

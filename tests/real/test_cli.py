@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import signal
 import socket
@@ -18,6 +19,9 @@ from typing import Any
 import psutil
 import pytest
 
+from raif_integrations.cli.installed_vllm import find_vllm
+from raif_integrations.cli.serving.plugin import has_seams
+from raif_integrations.vllm_plugin import vllm_api
 from tests.real.plugin_fixture import python_path
 
 pytestmark = pytest.mark.real
@@ -99,6 +103,12 @@ def wait_until_ready(server: Served) -> None:
         time.sleep(0.5)
 
 
+def test_the_plugin_and_the_command_agree_on_where_it_works() -> None:
+    vllm = find_vllm()
+    assert vllm is not None
+    assert has_seams(vllm) == (not vllm_api.missing_seams())
+
+
 def test_it_says_what_it_decided(served: Served) -> None:
     said = served.said()
     assert "raif-integrations: plugin: on;" in said
@@ -125,7 +135,7 @@ def test_the_code_it_prints_works(served: Served, monkeypatch: pytest.MonkeyPatc
     openai = openai.replace("messages=[...]", f"messages=[{{'role': 'user', 'content': {QUESTION!r}}}]")
     exec(openai.replace("client.chat", "reply = client.chat"), names)
     (call,) = names["reply"].choices[0].message.tool_calls
-    assert (call.function.name, call.function.arguments) == ("get_weather", '{"city":"Oslo"}')
+    assert (call.function.name, json.loads(call.function.arguments)) == ("get_weather", {"city": "Oslo"})
 
 
 QUESTION = "What's the weather in Oslo?"
@@ -164,11 +174,19 @@ def test_the_doctor_finds_it_in_order(served: Served) -> None:
     assert API_KEY not in done.stdout + done.stderr
 
 
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it runs; one that ended and that nobody has waited for does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def test_ctrl_c_ends_everything(served: Served) -> None:
     processes = psutil.Process(served.process.pid).children(recursive=True)
     assert len(processes) > 1
     served.process.send_signal(signal.SIGINT)
     code = served.process.wait(STOP_SECONDS)
     assert code in (0, 130)
-    assert [process for process in processes if process.is_running()] == []
+    assert [process for process in processes if is_alive(process)] == []
     assert "Traceback" not in served.said().partition(READY)[2]

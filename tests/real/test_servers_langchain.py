@@ -31,7 +31,7 @@ class Person(BaseModel):
 
 
 OMAR_TEXT = "Omar Khan is a 51 year old chef from Cairo."
-OMAR = Person(name="Omar Khan", age=51, job_title="chef", city="Cairo")
+OMAR = {"name": "Omar Khan", "age": 51, "job_title": "chef", "city": "Cairo"}
 WEATHER_TEXT = "What's the weather in Oslo?"
 
 
@@ -97,9 +97,8 @@ async def test_one_tool(chat: ChatRaifVLLM, wire: Wire) -> None:
 
 
 @every_way
-@pytest.mark.parametrize("choice", ["required", "add"])
-async def test_a_call_that_must_be_made_has_the_types_of_its_schema(chat: ChatRaifVLLM, choice: str) -> None:
-    for message in await replies(chat.bind_tools([add], tool_choice=choice), "What is 17 plus 25?"):
+async def test_a_call_that_must_be_made_has_the_types_of_its_schema(chat: ChatRaifVLLM) -> None:
+    for message in await replies(chat.bind_tools([add], tool_choice="required"), "What is 17 plus 25?"):
         assert calls(message) == [("add", {"a": 17, "b": 25})]
         assert message.text == ""
 
@@ -147,25 +146,21 @@ def test_parallel_calls_have_ids_and_valid_arguments(chat: ChatRaifVLLM) -> None
 
 @every_way
 async def test_structured_output(chat: ChatRaifVLLM) -> None:
-    model = chat.with_structured_output(Person)
+    model = chat.with_structured_output(Person.model_json_schema())
 
-    async def astreamed() -> Any:
-        return [item async for item in model.astream(OMAR_TEXT)][-1]
+    async def astreamed() -> list[Any]:
+        return [item async for item in model.astream(OMAR_TEXT)]
 
-    found = await asyncio.gather(
+    whole, awaited, streamed, astreamed_items = await asyncio.gather(
         asyncio.to_thread(model.invoke, OMAR_TEXT),
         model.ainvoke(OMAR_TEXT),
-        asyncio.to_thread(lambda: list(model.stream(OMAR_TEXT))[-1]),
+        asyncio.to_thread(lambda: list(model.stream(OMAR_TEXT))),
         astreamed(),
     )
-    assert found == [OMAR] * 4
-
-
-@every_way
-def test_a_streamed_value_grows(chat: ChatRaifVLLM) -> None:
-    items = list(chat.with_structured_output(Person.model_json_schema()).stream(OMAR_TEXT))
-    assert items[-1] == OMAR.model_dump()
-    assert len(items) >= 4
+    assert whole == awaited == streamed[-1] == astreamed_items[-1] == OMAR
+    for items in (streamed, astreamed_items):
+        assert len(items) >= 4
+        assert len(items[0]) < len(OMAR)
 
 
 @every_way
@@ -189,13 +184,6 @@ def test_an_agent_calls_a_tool_and_answers(chat: ChatRaifVLLM) -> None:
     kinds = [message.type for message in state["messages"]]
     assert kinds[:3] == ["human", "ai", "tool"]
     assert state["messages"][2].content == "Sunny, 21 degrees in Oslo"
-
-
-@every_way
-async def test_a_batch(chat: ChatRaifVLLM) -> None:
-    model = chat.with_structured_output(Person)
-    assert model.batch([OMAR_TEXT] * 4) == [OMAR] * 4
-    assert await model.abatch([OMAR_TEXT] * 4) == [OMAR] * 4
 
 
 @every_server

@@ -80,7 +80,7 @@ def calls(llm: RaifVLLM, response: ChatResponse) -> list[tuple[str, dict[str, An
 async def test_plain_chat_and_completion(llm: RaifVLLM) -> None:
     for response in await responses(llm, "Say hello.", max_tokens=8):
         assert response.message.content
-    assert llm.complete("Say hello.", max_tokens=8).text
+    assert llm.complete("Say hello.", max_tokens=4).text
 
 
 @every_way
@@ -90,9 +90,8 @@ async def test_one_tool(llm: RaifVLLM) -> None:
 
 
 @every_way
-@pytest.mark.parametrize("choice", ["required", "add"])
-async def test_a_call_that_must_be_made_has_the_types_of_its_schema(llm: RaifVLLM, choice: str) -> None:
-    for response in await responses(llm, "What is 17 plus 25?", tools=[ADD], tool_choice=choice):
+async def test_a_call_that_must_be_made_has_the_types_of_its_schema(llm: RaifVLLM) -> None:
+    for response in await responses(llm, "What is 17 plus 25?", tools=[ADD], tool_choice="required"):
         assert calls(llm, response) == [("add", {"a": 17, "b": 25})]
 
 

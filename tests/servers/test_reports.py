@@ -118,7 +118,7 @@ async def a_runaway_ends_in_an_error_that_names_max_tokens() -> None:
 async def an_empty_schema_is_no_constraint() -> None:
     anything = {"type": "json_schema", "json_schema": {"name": "anything", "schema": {}}}
     with served(Answer(completion('{"a": 1}'))) as stub:
-        message = decoding_here(stub, wire="json").invoke("go", response_format=anything)
+        message = langchain_model(stub, wire="json").invoke("go", response_format=anything)
         (body,) = asked(stub)
     assert json.loads(message.text) == {"a": 1}
     assert "structured_outputs" not in body
@@ -222,9 +222,7 @@ def piece(text: str) -> dict[str, Any]:
     return {"index": 0, "delta": {"content": text}, "finish_reason": None}
 
 
-@report(
-    "13", "#47901, #10395, #9693: arguments are dropped after a call without any, are null, or come twice"
-)
+@report("13", "#47901, #10395, #9693: arguments are dropped after a call without any, or null, or doubled")
 async def every_call_has_its_own_arguments_and_id() -> None:
     pieces = streamed(
         call_start("now", None, index=0, call_id="same"),
@@ -263,7 +261,7 @@ async def types_come_from_the_schema_streamed_or_not() -> None:
                 assert [type(found[key]) for key in expected] == [str, int, float, bool]
 
 
-@report("15", "#25281, #45832, #46875: marks that end a reply leak into it, or are gone before they are read")
+@report("15", "#25281, #45832, #46875: marks that end a reply leak into it")
 async def marks_around_a_document_are_no_part_of_it() -> None:
     for text in (
         f"<raif>\n{OSLO_RAIF}</raif>",

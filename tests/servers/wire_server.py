@@ -53,12 +53,12 @@ def asked(stub: StubServer) -> list[dict[str, Any]]:
 
 def langchain_model(stub: StubServer, **settings: Any) -> ChatRaifVLLM:
     """A chat model that leaves decoding to the server."""
-    return ChatRaifVLLM(base_url=stub.root, **{"model": "raif", "wire": "server", **settings})
+    return ChatRaifVLLM(**{"base_url": stub.root, "model": "raif", "wire": "server", **settings})
 
 
 def llama_index_model(stub: StubServer, **settings: Any) -> RaifVLLM:
     """A LlamaIndex model that leaves decoding to the server."""
-    return RaifVLLM(base_url=stub.root, **{"model": "raif", "wire": "server", **settings})
+    return RaifVLLM(**{"base_url": stub.root, "model": "raif", "wire": "server", **settings})
 
 
 def called(*calls: tuple[str, str], finish_reason: str = "tool_calls", **message: Any) -> Answer:

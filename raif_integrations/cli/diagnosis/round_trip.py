@@ -10,7 +10,7 @@ from typing import Final
 
 from raif_integrations.cli.diagnosis.findings import Finding, attempt
 from raif_integrations.contract import OutputContract
-from raif_integrations.engines.base import Engine, GrammarConstraint, Request, Sampling
+from raif_integrations.engines.base import Engine, GrammarConstraint, Request, Sampling, ServerDecoding
 from raif_integrations.turn import NamedTool, TextDelta, Tool, TurnRequest, TurnResult, run_turn, stream_turn
 
 # Nothing a model would say of itself.
@@ -36,6 +36,7 @@ _WEATHER: Final = {
     "required": ["city"],
     "additionalProperties": False,
 }
+_WEATHER_PURPOSE: Final = "Get the current weather for a city"
 _WEATHER_TEXT: Final = "What is the weather in Oslo?"
 _WEATHER_VALUE: Final = {"city": "Oslo"}
 
@@ -68,6 +69,38 @@ def check_round_trip(engine: Engine, model: str | None) -> Iterator[Finding]:
     yield from _check_grammar(engine, model)
     yield from _check_output(engine, model)
     yield from _check_call(engine, model)
+
+
+def check_any_client(engine: Engine, model: str | None) -> Iterator[Finding]:
+    """Calls a tool as an OpenAI client would, with ``tools`` in the request and JSON in the reply.
+
+    Args:
+        engine: An engine for a server whose plugin decodes.
+        model: Name of the model or adapter to ask.
+    """
+    function = {"name": "get_weather", "description": _WEATHER_PURPOSE, "parameters": _WEATHER}
+    decoding = ServerDecoding(
+        tools=[{"type": "function", "function": function}],
+        tool_choice={"type": "function", "function": {"name": "get_weather"}},
+    )
+    with attempt("any client") as asked:
+        messages = [{"role": "user", "content": _WEATHER_TEXT}]
+        reply = engine.generate(Request(messages, _SAMPLING, model=model, server_decoding=decoding))
+        written = "".join(piece.arguments for piece in reply.tool_calls)
+        try:
+            fits = isinstance(json.loads(written)["city"], str)
+        except (ValueError, KeyError, TypeError):
+            fits = False
+        if fits:
+            yield Finding("ok", "any client", f"{written}, decoded by the server")
+        else:
+            yield Finding(
+                "fail",
+                "any client",
+                f"the server answered with arguments that do not fit: {written!r}",
+                _WEAK,
+            )
+    yield from asked.findings
 
 
 def _check_grammar(engine: Engine, model: str | None) -> Iterator[Finding]:
@@ -131,7 +164,7 @@ def _judged_stream(subject: str, pieces: list[str], result: TurnResult) -> Findi
 def _check_call(engine: Engine, model: str | None) -> Iterator[Finding]:
     tool = Tool(
         "get_weather",
-        "Get the current weather for a city",
+        _WEATHER_PURPOSE,
         OutputContract.from_json_schema(_WEATHER, name="get_weather"),
     )
     request = TurnRequest(

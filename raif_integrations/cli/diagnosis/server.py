@@ -18,9 +18,11 @@ class Target:
 
     Attributes:
         name: Name of the model or adapter; ``None`` if there is none to ask.
+        decodes: A plugin decodes for any client there.
     """
 
     name: str | None = None
+    decodes: bool = False
 
 
 def check_server(engine: ServerEngine, wanted: str | None, target: Target) -> Iterator[Finding]:
@@ -41,7 +43,7 @@ def check_server(engine: ServerEngine, wanted: str | None, target: Target) -> It
     yield _plugin(server)
     for path, reason in server.refused.items():
         yield Finding("info", path, f"not told: {reason}")
-    target.name = _target(server, wanted)
+    target.name, target.decodes = _target(server, wanted), bool(server.decodes)
     served = [*server.models, *server.adapters]
     if target.name is None:
         yield Finding(

@@ -34,7 +34,7 @@ _PROBE_SECONDS = 90.0
 _NO_RETRY = RetryPolicy(max_retries=0)
 
 _GAUGE = re.compile(r'^raif_plugin_info\{[^}]*\bversion="([^"]*)"', re.MULTILINE)
-_PLUGIN_OF_THIS_PACKAGE_FROM = (0, 29)
+_OWN_PLUGIN_FROM = (0, 29)
 
 _PROBE_KEY, _PROBE_WORD = "probe", "kxqvzw"
 _PROBE: Mapping[str, Any] = {
@@ -164,10 +164,10 @@ class Detection:
     def decoding(self, model: str, *, probe: bool = True) -> Steps[DecodingFound]:
         """Whether a RAIF plugin decodes.
 
-        This package's plugin shows in ``/metrics`` as soon as it is loaded, whether or not the server was
-        started with its parsers; raif-vllm does not show at all. So a short generation is the proof: it
-        has a ``response_format`` and a grammar for one RAIF line. A server that decodes takes the format
-        for its own and answers with the line as JSON; vLLM itself refuses two constraints at once.
+        This package's plugin shows in ``/metrics`` of servers that were started with it. raif-vllm does not
+        show, so a short generation is the proof: it has a ``response_format`` and a grammar for one RAIF
+        line. raif-vllm takes the format for its own and answers with the line as JSON; vLLM refuses two
+        constraints at once, and so it does where this package's plugin is out of sight.
 
         Args:
             model: Name of a model to ask.
@@ -177,15 +177,18 @@ class Detection:
             return self._decoding
         metrics = yield from self._ask("/metrics", _metrics)
         gauge = _GAUGE.search(metrics or "")
-        decodes = (yield from self._probe(model)) if probe else None
-        version = yield from self.version()
-        plugin: Plugin | None = "raif-integrations" if gauge else None
-        if plugin is None and decodes:
-            plugin = _plugin_for(version, metrics_shown=metrics is not None)
-        found = DecodingFound(plugin, gauge.group(1) if gauge else None, decodes)
-        if probe:
-            self._decoding = found
-        return found
+        if gauge is not None:
+            self._decoding = DecodingFound("raif-integrations", gauge.group(1), decodes=True)
+            return self._decoding
+        if not probe:
+            return DecodingFound(None, None, decodes=None)
+        decodes = yield from self._probe(model)
+        may_be_current = _is_current((yield from self.version()))
+        if decodes is False and metrics is None and may_be_current is not False:
+            decodes = None
+        raif_vllm = decodes is True and may_be_current is False
+        self._decoding = DecodingFound("raif-vllm" if raif_vllm else None, None, decodes)
+        return self._decoding
 
     def describe(self, model: str | None, *, probe: bool) -> Steps[ServerDescription]:
         """Everything there is to tell.
@@ -259,12 +262,9 @@ def _as_json(text: str) -> Any:
         return None
 
 
-def _plugin_for(version: str | None, *, metrics_shown: bool) -> Plugin | None:
-    """Whose plugin decodes although ``/metrics`` has no word of it; unknown where vLLM does not show."""
+def _is_current(version: str | None) -> bool | None:
+    """Whether this package's plugin, and not raif-vllm, loads on a vLLM; ``None`` if that is not known."""
     numbers = re.match(r"(\d+)\.(\d+)", version or "")
     if numbers is None:
         return None
-    if metrics_shown:
-        return "raif-vllm"
-    found = (int(numbers.group(1)), int(numbers.group(2)))
-    return "raif-integrations" if found >= _PLUGIN_OF_THIS_PACKAGE_FROM else "raif-vllm"
+    return (int(numbers.group(1)), int(numbers.group(2))) >= _OWN_PLUGIN_FROM

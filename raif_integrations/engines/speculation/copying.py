@@ -102,13 +102,13 @@ class Source:
             return None if label is None else self.from_place(label, code)
         places = self.places(begun)
         if places:
-            return self.from_place(_chosen(places, label, after) + len(begun), code)
+            return self.from_place(self._chosen(places, label, after) + len(begun), code)
         return self._within(begun, code, after)
 
     def place_of(self, value: str, after: int) -> int:
         """Where a whole value ends in the source; ``after`` where it is not in it."""
         places = self.places(value)
-        return _chosen(places, None, after) + len(value) if places else after
+        return self._chosen(places, None, after) + len(value) if places else after
 
     def shows(self, word: str) -> bool:
         """Whether a word is in the source, in whatever case."""
@@ -123,7 +123,7 @@ class Source:
             places = self.places(begun)
             if not places:
                 return None
-            place = _chosen(places, None, after) + len(begun)
+            place = self._chosen(places, None, after) + len(begun)
         elif self.text[place : place + 1] == "\n":
             place += 1
         else:
@@ -140,7 +140,7 @@ class Source:
                 break
             places = self.places(piece)
             if places:
-                return self.from_place(_chosen(places, None, after) + len(piece), code)
+                return self.from_place(self._chosen(places, None, after) + len(piece), code)
         return None
 
     def from_place(self, place: int, code: str) -> Continuation:
@@ -148,11 +148,17 @@ class Source:
         pattern = _NUMBER_END if code == "n" else _END
         found = pattern.search(self.text, place)
         end = found.start() if found is not None else len(self.text)
-        return Continuation(self.text[place:end], end)
+        text = self.text[place:end]
+        return Continuation(_without_zeros(text) if code == "n" else text, end)
+
+    def _chosen(self, places: list[int], label: int | None, after: int) -> int:
+        """Of several places: the one behind the label, else a word of its own, else the next one."""
+        if len(places) == 1 or (label is not None and label in places):
+            return places[0] if len(places) == 1 else label  # type: ignore[return-value]
+        text = self.text
+        return min(places, key=lambda at: (at > 0 and not text[at - 1].isspace(), at < after))
 
 
-def _chosen(places: list[int], label: int | None, after: int) -> int:
-    """Of several places: the one behind the label, else the first one behind the value written last."""
-    if label is not None and label in places:
-        return label
-    return next((at for at in places if at >= after), places[0])
+def _without_zeros(digits: str) -> str:
+    """The rest of a number as numbers are written: ``.50`` is ``.5``."""
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits

@@ -100,16 +100,13 @@ def read_fields(lines: Sequence[str]) -> tuple[Unit, ...]:
 
 
 def _add(root: _Node, found: re.Match[str]) -> None:
-    node = root
+    node, depth = root, 0
     for step in _STEP.findall(found["path"]):
-        if step == ".":
-            continue
         if step == "[]":
-            if node.code != "[]":
-                node.depth += 1
-            continue
-        node.code = "[]"  # Its line has been read, or it has none: further `[]` only repeat it.
-        node = node.below.setdefault(step, _Node(step))
+            depth += 1
+            node.depth = max(node.depth, depth)
+        elif step != ".":
+            node, depth = node.below.setdefault(step, _Node(step)), 0
     node.code, node.optional = found["code"], found["optional"] is not None
     node.words = _words(found["comment"] or "")
 

@@ -23,9 +23,8 @@ _LIKELY: Final = 0.8
 _GUESS: Final = 0.5
 
 _LONGEST_TAIL: Final = 32
-_KEPT_TAIL: Final = 12
 _LONGEST_LINE: Final = 400
-_CHARACTERS_PER_TOKEN: Final = 5
+_CHARACTERS_PER_TOKEN: Final = 4
 
 _NEXT_ELEMENT: Final = re.compile(r"[.;]?(?:,? and |[,;] |\n *[-*•] *|\n *[0-9]+[.)] *|\n)(?=[^\s])")
 
@@ -83,34 +82,29 @@ class Reply:
 
     def _take(self, number: int) -> None:
         piece = self._vocabulary.piece(number)
-        self._ids.append(number)
-        if piece is None:
-            self._take_part()
-            return
-        if "\n" not in piece:
-            self._tail += piece
-            self._line += piece
-        else:
-            *lines, rest = piece.split("\n")
-            for text in lines:
-                self._end_line(self._line + text)
-                self._line = ""
-            self._line = rest
-            self._ids, self._tail = [], ""
-        if len(self._ids) > _LONGEST_TAIL:
-            self._ids = self._ids[-_KEPT_TAIL:]
+        if piece is None:  # A part of a character: only all parts together have a text.
+            before = len(self._tail)
+            self._ids.append(number)
             self._tail = self._vocabulary.inner(self._ids)
-            if not self._tail or not self._line.endswith(self._tail):
-                self._ids, self._tail = [], ""
+            self._write(self._tail[before:])
+            return
+        if piece[0].isalnum() and len(self._ids) < _LONGEST_TAIL:
+            self._ids.append(number)
+            self._tail += piece
+        else:  # A new word: how it is divided does not depend on what stands in front of it.
+            self._ids, self._tail = [number], piece
+        self._write(piece)
+
+    def _write(self, text: str) -> None:
+        *lines, rest = text.split("\n")
+        for end in lines:
+            self._end_line(self._line + end)
+            self._line = ""
+        if lines:
+            self._ids, self._tail = [], ""
+        self._line += rest
         if len(self._line) > _LONGEST_LINE:
             self._line = self._line[-_LONGEST_LINE:]
-
-    def _take_part(self) -> None:
-        """Takes a part of a character: only all parts together have a text."""
-        before = self._tail
-        self._tail = self._vocabulary.inner(self._ids)
-        if self._tail.startswith(before):
-            self._line += self._tail[len(before) :]
 
     def _end_line(self, line: str) -> None:
         if self._thinks or (not self._begun and line.lstrip().startswith("<think>")):
@@ -123,11 +117,20 @@ class Reply:
         if not self._named:
             self._name(line)
         else:
-            value = line if position.opened else _value_of(line)
-            place = self._source.place_of(value, position.place) if value else position.place
-            self._position = self._course.after(replace(position, place=place), line)
+            self._position = self._behind(position, line)
             if self._choices and not self._position.opened and read_line(line) is None:
                 self._name(line)
+
+    def _behind(self, position: Position, line: str) -> Position:
+        """The position behind a whole line, with the place its value was copied from."""
+        in_block = position.opened == "block"
+        value = line if position.opened in ("block", "list") else _value_of(line)
+        place = position.place
+        if value:
+            place = self._source.place_of(value, place)
+        elif in_block:
+            place += 1
+        return self._course.after(replace(position, place=place), line)
 
     def _name(self, line: str) -> None:
         """A line that names what the next lines are for."""
@@ -174,9 +177,7 @@ class Reply:
                 break
             *lines, rest = (line + step.text).split("\n")
             for whole in lines:
-                value = whole if position.opened else _value_of(whole)
-                place = self._source.place_of(value, position.place) if value else position.place
-                position = self._course.after(replace(position, place=place), whole)
+                position = self._behind(position, whole)
             line = rest
         return text, False
 
@@ -240,7 +241,7 @@ class Reply:
     def _unit_step(self, unit: Unit, value: str, position: Position) -> Step | None:
         if unit.kind == "leaf":
             return self._value_step(value, unit.cells[0], position, self._closing(position))
-        if "[\n".startswith(value) and unit.kind == "list":
+        if "[\n".startswith(value):
             return Step("[\n"[len(value) :], _LIKELY)
         if value == "[]":
             return self._closing(position)
@@ -270,7 +271,7 @@ class Reply:
         if line == "]":
             return self._closing(position)
         if unit.kind == "table":
-            return None
+            return self._inline_step(line, unit, position)
         if line:
             return self._value_step(line, unit.cells[0], position, Step("\n", _SURE))
         if not position.rows:
@@ -280,6 +281,22 @@ class Reply:
             return Step("]", _GUESS)
         known = self._source.from_place(follows.end(), unit.cells[0].code)
         return Step(known.text + "\n", _GUESS) if known.text else None
+
+    def _inline_step(self, line: str, unit: Unit, position: Position) -> Step | None:
+        """The rest of an object in a list that is no table, because it has one element only."""
+        if not line:
+            return Step("]", _LIKELY) if position.rows else Step("{" + unit.cells[0].name + "=", _LIKELY)
+        if line.endswith("}"):
+            return Step("\n", _SURE)
+        at, begun = _last_cell(line[1:])
+        if at >= len(unit.cells):
+            return None
+        cell = unit.cells[at]
+        head = cell.name + "="
+        if not begun.startswith(head):
+            return Step(head[len(begun) :], _LIKELY) if head.startswith(begun) else None
+        closing = Step("}" if at == len(unit.cells) - 1 else ",", _SURE)
+        return self._value_step(begun[len(head) :], cell, position, closing)
 
     def _row_step(self, line: str, position: Position) -> Step | None:
         """The next row of a table; ``None`` where the line is none."""
