@@ -1,4 +1,4 @@
-.PHONY: help demo test check install model clean
+.PHONY: help demo test bench check install model clean
 
 help:  ## what can be made
 	@sed -n 's/^\([a-z]*\):.*  ## /  make \1\t/p' Makefile
@@ -14,6 +14,11 @@ test:  ## lint, format, types, layers and all tests
 	@scripts/prepare-model
 	@scripts/check
 	@scripts/test $(ARGS)
+
+bench:  ## all benchmarks, one after the other; results in .benchmarks (ARGS="tokens streaming" for some)
+	@scripts/install dev
+	@scripts/prepare-model
+	@scripts/bench $(ARGS)
 
 check:  ## lint, format, types and layers only
 	@scripts/install dev

@@ -13,7 +13,7 @@ from answers_runs import Record, Records
 from answers_scoring import Score
 from answers_statistics import Rate, mean, share
 
-RATES: Final = ("exact", "fields", "valid", "choice", "reply")
+RATES: Final = ("exact", "fields", "valid", "choice", "reply", "right")
 
 _HEADINGS: Final = {
     "exact": "exact",
@@ -116,7 +116,7 @@ class Report:
                 yield Difference(better, worse, mean(gains))
 
     def text(self, pairs: Iterable[tuple[str, str]]) -> str:
-        """The tables in Markdown: all items, the exact rate by kind, and the differences."""
+        """The tables in Markdown: all items, the right answers by kind, and the differences."""
         labels = {method.key: method.label for method in self._methods}
         parts = [_table(_overall(self.rows())), _table(self._by_kind())]
         differences = [
@@ -153,13 +153,13 @@ class Report:
         )
 
     def _by_kind(self) -> list[list[str]]:
-        rows = [["exact, by kind", "items", *(method.label for method in self._methods)]]
+        rows = [["right, by kind", "items", *(method.label for method in self._methods)]]
         for kind in KINDS:
             found = {row.method: row for row in self.rows_of(kind)}
             if not found:
                 continue
             cells = [
-                _percent(_main_rate(found[method.key])) if method.key in found else ""
+                _percent(found[method.key].rates.get("right")) if method.key in found else ""
                 for method in self._methods
             ]
             rows.append([kind, str(max(row.items for row in found.values())), *cells])
@@ -177,13 +177,8 @@ def rates(scores: Iterable[Score]) -> dict[str, Rate]:
     return found
 
 
-def _main_rate(row: Row) -> Rate | None:
-    """Exact objects; for kinds that expect none, replies."""
-    return row.rates.get("exact") or row.rates.get("reply")
-
-
 def _overall(rows: Sequence[Row]) -> list[list[str]]:
-    names = [name for name in RATES if any(name in row.rates for row in rows)]
+    names = [name for name in RATES if name != "right" and any(name in row.rates for row in rows)]
     head = [
         "",
         *(_HEADINGS[name] for name in names),

@@ -4,7 +4,8 @@
 * fields: the share of leaves that are right, a leaf that is missing, wrong or invented counting against it;
 * valid: the answer is an object of the schema, or calls whose arguments are;
 * choice: the right tools are called, or none where a reply is right;
-* reply: a reply in text holds the facts it should, and nothing that belongs to RAIF.
+* reply: a reply in text holds the facts it should, and nothing that belongs to RAIF;
+* right: exact, or for items that expect no object, reply.
 
 A score that an item does not ask for is ``None``.
 """
@@ -35,6 +36,11 @@ class Score:
     valid: bool | None = None
     choice: bool | None = None
     reply: bool | None = None
+
+    @property
+    def right(self) -> bool | None:
+        """The answer is the right one, whether that is an object, calls or a reply."""
+        return self.reply if self.exact is None else self.exact
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,151 +1,169 @@
-"""Compile time and mask time of the RAIF grammars, beside xgrammar's own JSON Schema grammars.
+"""What the RAIF grammars cost an engine, beside xgrammar's own JSON Schema grammars.
 
-    python benchmarks/grammar_compile.py ../shared/schemas/maskbench.jsonl --tokenizer DIR
+    python benchmarks/grammar_compile.py [--schemas FILE] [--tokenizer DIR] [--smoke] [--json FILE]
 
-Needs xgrammar and transformers. The function-call schemas of the file (groups ``Glaiveai2K`` and
-``BFCL_*``) are compiled with the compiler's cache off, each way in its own compiler. Mask time is the
-mean time to fill the token bitmask while a long string is generated token by token.
+Two costs, each as RAIF to JSON. Compiling: once for each schema, with the compiler's cache off; the two ways
+take turns, and the median over the schemas counts. Masking: the mean time to fill the bitmask for a
+token inside a long string, which is paid for every token. ``--schemas`` is a file with a list of OpenAI tools
+(the sample in ``benchmarks/data`` by default), or lines of ``{"group": ..., "schema": ...}``, of which the
+function calls (``Glaiveai2K`` and ``BFCL``) are taken. Needs xgrammar.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
+import statistics
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from raif_integrations.contract.contract import OutputContract
+import xgrammar
+from transformers import AutoTokenizer
 
-_GROUPS = ("Glaiveai2K", "BFCL")
-_PROSE = (
+import measuring
+import model_folder
+from raif_integrations.contract import OutputContract
+
+QUESTION = "How many times xgrammar's JSON Schema grammars do the RAIF grammars cost?"
+DATA = Path(__file__).parent / "data"
+GROUPS = ("Glaiveai2K", "BFCL")
+PROSE = (
     "The quick brown fox jumps over the lazy dog, then naps = sleeps for 3.5 hours (at <home>); "
     "l'été à Zürich: 20 °C [sunny] {mostly} & dry. "
 )
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+ROW = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+    "required": ["a", "b"],
+}
+TABLE = {"type": "object", "properties": {"rows": {"type": "array", "items": ROW}}, "required": ["rows"]}
 
 
-def main() -> int:
-    """Run the benchmark and print its tables."""
-    options = _options()
-    import xgrammar
-    from transformers import AutoTokenizer
+def main() -> None:
+    """Measures, and reports."""
+    parser = measuring.parser(__doc__)
+    parser.add_argument("--schemas", type=Path, default=DATA / "tools.json", metavar="FILE")
+    parser.add_argument(
+        "--tokenizer", metavar="DIR", help="Hugging Face tokenizer; the small model's by default"
+    )
+    options = parser.parse_args()
+    tokenizer = AutoTokenizer.from_pretrained(options.tokenizer or str(model_folder.small_model()))
+    engine = Masks(tokenizer)
+    found = schemas(options.schemas)[: 3 if options.smoke else None]
+    ratios = [compiling(engine, found, rounds=1 if options.smoke else 3)]
+    ratios += masking(engine, rounds=1 if options.smoke else 5)
+    measuring.report(options, QUESTION, ratios, schemas=len(found))
 
-    tokenizer = AutoTokenizer.from_pretrained(options.tokenizer)
-    info = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=len(tokenizer))
 
-    def compiler() -> Any:
-        return xgrammar.GrammarCompiler(info, max_threads=options.threads, cache_enabled=False)
+def schemas(path: Path) -> list[Any]:
+    """The schemas of a file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        return [tool["function"]["parameters"] for tool in json.loads(text)]
+    records = map(json.loads, text.splitlines())
+    return [record["schema"] for record in records if record["group"].startswith(GROUPS)]
 
+
+class Masks:
+    """xgrammar with one tokenizer.
+
+    Args:
+        tokenizer: A Hugging Face tokenizer.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._info = xgrammar.TokenizerInfo.from_huggingface(tokenizer, vocab_size=len(tokenizer))
+
+    def compiler(self) -> Any:
+        """A compiler that remembers nothing."""
+        return xgrammar.GrammarCompiler(self._info, max_threads=1, cache_enabled=False)
+
+    def seconds_a_token(self, compiled: Any, written: str) -> float:
+        """Mean time to fill the bitmask for a token of a text."""
+        matcher = xgrammar.GrammarMatcher(compiled)
+        bitmask = xgrammar.allocate_token_bitmask(1, self._info.vocab_size)
+        tokens = self._tokenizer.encode(written, add_special_tokens=False)
+        spent = 0.0
+        for token in tokens:
+            start = time.perf_counter()
+            matcher.fill_next_token_bitmask(bitmask)
+            spent += time.perf_counter() - start
+            if not matcher.accept_token(token):
+                raise RuntimeError(f"the grammar refuses token {token} of {written[:60]!r}")
+        return spent / len(tokens)
+
+
+def compiling(engine: Masks, found: list[Any], *, rounds: int) -> measuring.Ratio:
+    """Compile time, median over the schemas."""
     raif: list[float] = []
     native: list[float] = []
-    clock = time.process_time if options.cpu else time.perf_counter
-    unable = 0
-    schemas = list(_schemas(options.path, options.limit))
-    for schema in _with_progress(schemas):
+    refused = 0
+    for schema in measuring.progress(found, "compiling"):
         contract = OutputContract.from_json_schema(schema)
         if contract.wire != "raif":
             continue
-        grammar = contract.grammar()
-        raif.append(_timed(clock, lambda text=grammar: compiler().compile_grammar(text)))
+        grammar, written = contract.grammar(), json.dumps(schema)
         try:
-            written = json.dumps(schema)
-            native.append(_timed(clock, lambda text=written: compiler().compile_json_schema(text)))
+            ours, theirs = [], []
+            for _ in range(rounds):
+                ours.append(seconds(lambda text=grammar: engine.compiler().compile_grammar(text)))  # type: ignore[misc]
+                theirs.append(seconds(lambda text=written: engine.compiler().compile_json_schema(text)))  # type: ignore[misc]
         except RuntimeError:
-            unable += 1
-    kind = "CPU" if options.cpu else "wall"
-    print(f"{len(raif)} schemas, {options.threads} thread(s), {kind} milliseconds")
-    print(f"{'':24}{'median':>9}{'p95':>9}{'p99':>9}{'max':>9}")
-    _print_row("RAIF grammar", raif)
-    _print_row("xgrammar JSON Schema", native)
-    if unable:
-        print(f"xgrammar's own JSON Schema compiler refuses {unable}")
-    print("\nmask time on a long string, microseconds per token")
-    for name, value in _mask_times(xgrammar, compiler(), info, tokenizer):
-        print(f"{name:24}{value:9.1f}")
-    return 0
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("path", type=Path, help="schemas, one JSON object with group and schema a line")
-    parser.add_argument("--tokenizer", required=True, help="folder of a Hugging Face tokenizer")
-    parser.add_argument("--limit", type=int, help="only so many schemas")
-    parser.add_argument("--threads", type=int, default=1, help="threads of the grammar compiler")
-    parser.add_argument("--cpu", action="store_true", help="measure CPU time (on a busy machine)")
-    return parser.parse_args()
-
-
-def _schemas(path: Path, limit: int | None) -> Iterator[dict[str, Any]]:
-    taken = 0
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            record = json.loads(line)
-            if record["group"].startswith(_GROUPS) and (limit is None or taken < limit):
-                taken += 1
-                yield record["schema"]
-
-
-def _with_progress(schemas: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    for number, schema in enumerate(schemas, 1):
-        print(f"\rcompiling {number}/{len(schemas)}", end="", file=sys.stderr, flush=True)
-        yield schema
-    print(file=sys.stderr)
-
-
-def _timed(clock: Any, work: Any) -> float:
-    start = clock()
-    work()
-    return float((clock() - start) * 1000)
-
-
-def _print_row(name: str, values: list[float]) -> None:
-    ordered = sorted(values) or [float("nan")]
-    cells = [ordered[min(int(len(ordered) * share), len(ordered) - 1)] for share in (0.5, 0.95, 0.99)]
-    print(f"{name:24}" + "".join(f"{value:9.1f}" for value in (*cells, ordered[-1])))
-
-
-def _mask_times(xgrammar: Any, compiler: Any, info: Any, tokenizer: Any) -> Iterator[tuple[str, float]]:
-    """Mean time to fill the bitmask inside a long string, a long block and a long table."""
-    text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-    row = {
-        "type": "object",
-        "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
-        "required": ["a", "b"],
+            refused += 1  # xgrammar's own compiler does not take every schema
+            continue
+        raif.append(min(ours))
+        native.append(min(theirs))
+    details = {
+        "raif_median_ms": round(statistics.median(raif) * 1000, 2),
+        "raif_max_ms": round(max(raif) * 1000, 2),
+        "json_median_ms": round(statistics.median(native) * 1000, 2),
+        "json_max_ms": round(max(native) * 1000, 2),
+        "refused_by_json": refused,
     }
-    table = {"type": "object", "properties": {"rows": {"type": "array", "items": row}}, "required": ["rows"]}
-    cases = [
-        ("string on one line", text, "text=" + _PROSE * 20),
-        ("string of many lines", text, "text=<<<\n" + (_PROSE + "\n> quoted\n") * 20),
-        (
-            "table",
-            table,
+    return measuring.Ratio("compiling", measuring.median_ratio(raif, native), details=details)
+
+
+def masking(engine: Masks, *, rounds: int) -> list[measuring.Ratio]:
+    """Mask time inside a string on one line, a string of many lines, and a table."""
+    cases = {
+        "string on one line": (TEXT, "text=" + PROSE * 20),
+        "string of many lines": (TEXT, "text=<<<\n" + (PROSE + "\n> quoted\n") * 20),
+        "table": (
+            TABLE,
             "rows::a,b" + "".join(f"\nrows[{n}]=item number {n} of many,{n}" for n in range(60)),
         ),
+    }
+    native = engine.compiler().compile_json_schema(json.dumps(TEXT))
+    json_text = json.dumps({"text": PROSE * 20}, ensure_ascii=False)
+    compiled = {
+        name: engine.compiler().compile_grammar(OutputContract.from_json_schema(schema).grammar())
+        for name, (schema, _) in cases.items()
+    }
+    times: dict[str, list[float]] = {name: [] for name in ("JSON", *cases)}
+    for _ in measuring.progress(range(rounds), "masking"):
+        times["JSON"].append(engine.seconds_a_token(native, json_text))
+        for name, (_, written) in cases.items():
+            times[name].append(engine.seconds_a_token(compiled[name], written))
+    json_us = round(min(times["JSON"]) * 1e6, 2)
+    return [
+        measuring.Ratio(
+            f"masking a {name}",
+            measuring.median_ratio(times[name], times["JSON"]),
+            details={"raif_us_a_token": round(min(times[name]) * 1e6, 2), "json_us_a_token": json_us},
+        )
+        for name in cases
     ]
-    for name, schema, written in cases:
-        grammar = OutputContract.from_json_schema(schema).grammar()
-        yield name, _mask_time(xgrammar, compiler.compile_grammar(grammar), info, tokenizer, written)
-    native = compiler.compile_json_schema(json.dumps(text))
-    written = json.dumps({"text": _PROSE * 20}, ensure_ascii=False)
-    yield "JSON string", _mask_time(xgrammar, native, info, tokenizer, written)
 
 
-def _mask_time(xgrammar: Any, compiled: Any, info: Any, tokenizer: Any, written: str) -> float:
-    matcher = xgrammar.GrammarMatcher(compiled)
-    bitmask = xgrammar.allocate_token_bitmask(1, info.vocab_size)
-    spent = 0.0
-    count = 0
-    for token in tokenizer.encode(written, add_special_tokens=False):
-        start = time.perf_counter()
-        matcher.fill_next_token_bitmask(bitmask)
-        spent += time.perf_counter() - start
-        count += 1
-        if not matcher.accept_token(token):
-            raise RuntimeError(f"the grammar refuses token {token} of {written[:60]!r}")
-    return spent / count * 1e6
+def seconds(work: Callable[[], object]) -> float:
+    """How long some work takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from pydantic import SecretStr
 
 from raif_integrations.engines.base import Engine
+from raif_integrations.engines.speculation import Speculation
 from raif_integrations.errors import ConfigurationError
 from raif_integrations.turn.types import is_raif_name
 
@@ -52,6 +53,7 @@ class EngineSettings:
         engine_args: Arguments of vLLM's own engine, by name (embedded only).
         tokenizer: Folder or hub name of the tokenizer, if it is not the model's (embedded only).
         chat_template: A template's text or path, in place of the model's own (embedded only).
+        speculation: Whether vLLM drafts: ``auto``, ``on`` or ``off`` (embedded only).
     """
 
     model: str | None = None
@@ -65,6 +67,7 @@ class EngineSettings:
     engine_args: Mapping[str, Any] = field(default_factory=dict)
     tokenizer: str | None = None
     chat_template: str | None = None
+    speculation: Speculation = "auto"
 
     def validate(self) -> None:
         """Checks the settings against each other; touches neither disk nor network.
@@ -103,8 +106,8 @@ class EngineSettings:
             raise ConfigurationError(
                 f"base_url is {base_url!r}.", hint="Give a URL such as http://localhost:8000/v1."
             )
-        for name in ("engine_args", "adapters", "tokenizer", "chat_template"):
-            if getattr(self, name):
+        for name in ("engine_args", "adapters", "tokenizer", "chat_template", "speculation"):
+            if getattr(self, name) and not (name == "speculation" and self.speculation == "auto"):
                 raise ConfigurationError(
                     f"{name} is given beside base_url.",
                     hint=f"A running server cannot be configured from here; start it with its own {name}.",
@@ -148,6 +151,7 @@ class EngineSettings:
             tokenizer=self.tokenizer,
             chat_template=self.chat_template,
             engine_args=dict(self.engine_args),
+            speculation=self.speculation,
         )
 
 

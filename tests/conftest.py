@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["plugin_server", "vllm_server"]
 
 # Cheap tests first: those that load a model come last.
-_SLOW_FOLDERS = ("real", "docs")
+_SLOW_FOLDERS = ("real", "docs", "benchmarks")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

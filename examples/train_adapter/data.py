@@ -13,7 +13,7 @@ from train_adapter.items import Item
 from train_adapter.prompts import Example, Format, examples_of
 
 _CHAT_TOKENS = 48
-_MOST_CHAT = 192
+_MOST_CHAT = 128
 
 
 def load_items(path: Path) -> list[Item]:
@@ -92,11 +92,8 @@ def _chat(items: list[Item], tokenizer: Any, model: Any) -> list[Encoded]:
                 do_sample=False,
                 pad_token_id=pad,
             )
-        ends = set(
-            model.generation_config.eos_token_id
-            if isinstance(model.generation_config.eos_token_id, list)
-            else [model.generation_config.eos_token_id]
-        )
+        named = model.generation_config.eos_token_id
+        ends = set(named if isinstance(named, list) else [named])
         for prompt, answer in zip(prompts, said[:, width:].tolist(), strict=True):
             stop = next((i + 1 for i, token in enumerate(answer) if token in ends), len(answer))
             found.append(Encoded((*prompt, *answer[:stop]), len(prompt)))

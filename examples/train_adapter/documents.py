@@ -7,9 +7,10 @@ import random
 from dataclasses import dataclass, field
 
 from train_adapter import tables, texts
+from train_adapter.names import person, url
 from train_adapter.roles import FLAGS, MULTILINE, ROLES, role_of
 from train_adapter.tables import LISTS, TABLES, Table
-from train_adapter.values import Value, day, person, url
+from train_adapter.values import Value, day
 from train_adapter.wording import expand, fill, slots, spelled, style
 from train_adapter.words import invented, pick
 
@@ -61,7 +62,7 @@ def document(rng: random.Random, split: str = "train", *, needs: str = "") -> Do
         made = _bag(rng, needs)
     elif not needs and way < 0.46:
         made = Document("")
-        _add_sentences(rng, made, rng.choice((2, 3, 4, 5, 6)), split)
+        _add_sentences(rng, made, rng.choice((2, 3, 4, 5, 6, 8)), split)
     else:
         fitting = [t for t in templates(split) if not needs or any(_kind(s) == needs for s in slots(t))]
         made = _written(rng, rng.choice(fitting))
@@ -71,7 +72,7 @@ def document(rng: random.Random, split: str = "train", *, needs: str = "") -> Do
             made = _written(rng, rng.choice(fitting))
         if rng.random() < 0.4:
             _add_sentences(rng, made, rng.choice((1, 1, 2, 3)), split)
-    if rng.random() < 0.4:
+    if rng.random() < 0.5:
         made.text = _surrounded(rng, made.text)
     if rng.random() < 0.05:
         made.text = made.text.upper() if "\n" in made.text and _only_symbols_change(made) else made.text
@@ -223,7 +224,7 @@ def _layout(rng: random.Random, lines: list[tuple[str, str]]) -> str:
 
 def _surrounded(rng: random.Random, text: str) -> str:
     """Puts sentences that matter to nobody around a text."""
-    noise = [expand(rng, rng.choice(texts.phrases("noise"))) for _ in range(rng.choice((1, 1, 2)))]
+    noise = [expand(rng, rng.choice(texts.phrases("noise"))) for _ in range(rng.choice((1, 1, 2, 3)))]
     filled = [
         line.replace("#person", person(rng).text)
         .replace("#day", day(rng).text)

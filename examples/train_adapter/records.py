@@ -91,6 +91,7 @@ def _fields(rng: random.Random, source: Document, needs: str) -> list[_Field]:
         name = _name(rng, source, key, taken)
         if name is not None:
             schema, value = source.scalars[key].choose(rng)
+            name = _longer(rng, name, key, source.scalars[key].unit if schema["type"] != "string" else "")
             chosen.append(_Field(name, _described(rng, schema, role_of(key)), value, key))
     for list_key, elements in source.lists.items():
         if needs == "list" or rng.random() < 0.4:
@@ -139,6 +140,29 @@ def _name(rng: random.Random, source: Document, key: str, taken: set[str]) -> st
         return None
     name = rng.choice(free)
     taken.add(name)
+    return name
+
+
+_OWNERS = (
+    "customer",
+    "contact",
+    "client",
+    "user",
+    "guest",
+    "shipping",
+    "billing",
+    "company",
+    "home",
+    "event",
+)
+
+
+def _longer(rng: random.Random, name: str, key: str, unit: str) -> str:
+    """A name with what schemas like to add: the unit of a number, whose address it is."""
+    if unit and rng.random() < 0.3:
+        return f"{name} {unit}"
+    if key in (*_THEMES["address"], "email", "phone", "website") and rng.random() < 0.2:
+        return f"{rng.choice(_OWNERS)} {name}"
     return name
 
 

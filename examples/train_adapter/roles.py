@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from train_adapter import names as n
 from train_adapter import texts
 from train_adapter import values as v
 
@@ -30,23 +31,23 @@ class Role:
 
 _PLAIN: dict[str, v.Maker] = {
     "clock": v.clock,
-    "company": v.company,
+    "company": n.company,
     "day": v.day,
     "duration": v.duration,
-    "email": v.email,
-    "first_name": v.first_name,
+    "email": n.email,
+    "first_name": n.first_name,
     "loose_day": v.loose_day,
     "moment": v.moment,
-    "path": v.path,
-    "person": v.person,
-    "phone": v.phone,
-    "phrase": v.phrase,
-    "product": v.product,
-    "shop": v.shop,
-    "street": v.street,
-    "title": v.title,
-    "url": v.url,
-    "word": v.word,
+    "path": n.path,
+    "person": n.person,
+    "phone": n.phone,
+    "phrase": n.phrase,
+    "product": n.product,
+    "shop": n.shop,
+    "street": n.street,
+    "title": n.title,
+    "url": n.url,
+    "word": n.word,
 }
 
 _MADE: dict[str, Callable[[list[str]], v.Maker]] = {
@@ -86,8 +87,8 @@ ROLES = _roles()
 """Roles by key."""
 
 MULTILINE = {
-    "body": Role("body", v.paragraph, ("body", "text", "message", "content", "notes", "description")),
-    "address": Role("address", v.address_lines, ("address", "shipping address", "ship to", "full address")),
+    "body": Role("body", n.paragraph, ("body", "text", "message", "content", "notes", "description")),
+    "address": Role("address", n.address_lines, ("address", "shipping address", "ship to", "full address")),
 }
 """Roles of texts that run over several lines."""
 

@@ -71,6 +71,13 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="start a plain vLLM server; this package's own clients need no more",
     )
     parser.add_argument(
+        "--speculation",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="draft keys from the cue and values from the prompt, which vLLM verifies: auto (default) does "
+        "it where this vLLM can and it pays",
+    )
+    parser.add_argument(
         "--dry-run", action="store_true", help="print the server's command line and start nothing"
     )
 
@@ -93,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     vllm = find_vllm()
     if vllm is None:
         raise ConfigurationError("vLLM, which does the serving, is not installed.", hint=remedy("vllm"))
-    request = ServeRequest(own.model, own.adapter, own.chat_template, own.plugin, passed_on)
+    request = ServeRequest(own.model, own.adapter, own.chat_template, own.plugin, own.speculation, passed_on)
     command = server_command(request, vllm, os.environ)
     if own.dry_run:
         say(shlex.join(shown(command.arguments)))

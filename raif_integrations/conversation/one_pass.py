@@ -88,6 +88,9 @@ class OnePass:
 def one_pass_block(choice: OnePass, *, trained: bool) -> str:
     """The block that shows the tools to choose from, each with what to write for it.
 
+    For a model that knows RAIF it keeps the form of a plan's block, one line a tool: of seven forms tried on
+    an adapter that was trained on plans, it was the one that led to the fewest wrong and needless calls.
+
     Args:
         choice: What the model may write.
         trained: The model knows RAIF; otherwise some sentences say what to write, and the lines below a tool
@@ -96,25 +99,29 @@ def one_pass_block(choice: OnePass, *, trained: bool) -> str:
     Returns:
         Text for the last user turn.
     """
-    lines: list[str] = []
-    for tool in choice.tools:
-        lines.append(plan_line(tool.name, tool.description))
-        if tool.has_parameters:
-            lines += _cue(tool.contract, trained=trained)
+    offers: list[tuple[str, list[str]]] = [
+        (
+            plan_line(tool.name, tool.description),
+            _fields(tool.contract, trained) if tool.has_parameters else [],
+        )
+        for tool in choice.tools
+    ]
     if choice.may_reply:
-        lines.append(plan_line(choice.reply_word, "Answer the user directly"))
-        if choice.output is not None:
-            lines += _cue(choice.output, trained=trained)
+        fields = [] if choice.output is None else _fields(choice.output, trained)
+        offers.append((plan_line(choice.reply_word, "Answer the user directly"), fields))
+    if trained:
+        lines = [f"{offer} ({', '.join(fields)})" if fields else offer for offer, fields in offers]
+    else:
+        lines = [line for offer, fields in offers for line in (offer, *fields)]
     listing = "\n".join(["<tools>", *lines, "</tools>"])
     return listing if trained else f"{_explanation(choice)}\n{listing}"
 
 
-def _cue(contract: OutputContract, *, trained: bool) -> list[str]:
+def _fields(contract: OutputContract, trained: bool) -> list[str]:
     if contract.wire == "json":
         schema = json.dumps(contract.schema, ensure_ascii=False, separators=(",", ":"))
-        return [f"JSON that fits: {inert(schema)}"]
-    text = contract.cue("trained" if trained else "described")
-    return text.splitlines()
+        return [f"JSON that fits {inert(schema)}"]
+    return contract.cue("trained" if trained else "described").splitlines()
 
 
 def _explanation(choice: OnePass) -> str:

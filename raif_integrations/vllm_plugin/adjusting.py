@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from raif_integrations.errors import ConfigurationError, RaifIntegrationsError, SchemaError
+from raif_integrations.errors import ConfigurationError
 from raif_integrations.vllm_plugin import vllm_api
 from raif_integrations.vllm_plugin.binding import Binding, bind, binding_of
 from raif_integrations.vllm_plugin.options import is_trained, prompting
-from raif_integrations.vllm_plugin.plan import CHAT, Plan, make_plan
+from raif_integrations.vllm_plugin.plan import CHAT, Plan, RefusedFieldError, make_plan
 from raif_integrations.vllm_plugin.thinking import after_thinking
 
 _LOGGER = logging.getLogger("vllm.raif_integrations")
@@ -57,9 +57,8 @@ def plan_of(request: Any, base_names: tuple[str, ...]) -> Plan:
             response_format=vllm_api.response_format_of(request),
             trained=is_trained(prompting(), getattr(request, "model", None), base_names),
         )
-    except RaifIntegrationsError as error:
-        field = "response_format" if isinstance(error, SchemaError) else "tools"
-        raise vllm_api.client_error(str(error), field) from error
+    except RefusedFieldError as error:
+        raise vllm_api.client_error(str(error), error.field) from error
     except (RecursionError, ValueError, TypeError, OverflowError) as error:
         _LOGGER.info("A schema cannot be used.", exc_info=True)
         message = f"A schema of this request cannot be used: {type(error).__name__}: {error}"

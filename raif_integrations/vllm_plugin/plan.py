@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +19,7 @@ from raif_integrations.conversation.one_pass_reader import (
 )
 from raif_integrations.conversation.prompt import cue_block
 from raif_integrations.conversation.tools import NamedTool, Tool, ToolChoice, check_tools
+from raif_integrations.errors import RaifIntegrationsError
 from raif_integrations.openai_format import (
     output_from_response_format,
     tool_choice_from,
@@ -28,6 +30,19 @@ from raif_integrations.vllm_plugin.json_grammars import json_grammar
 if TYPE_CHECKING:
     from raif_integrations.contract import OutputContract
     from raif_integrations.contract.dialect import JsonSchema
+
+
+class RefusedFieldError(RaifIntegrationsError):
+    """A field of a request cannot be used.
+
+    Args:
+        field: Its name.
+        error: Why not.
+    """
+
+    def __init__(self, field: str, error: RaifIntegrationsError) -> None:
+        super().__init__(error.message, hint=error.hint)
+        self.field = field
 
 
 class Reader(Protocol):
@@ -93,8 +108,7 @@ def make_plan(
         trained: The model knows RAIF's bare cue.
 
     Raises:
-        ConfigurationError: Tools, tool choice or response format contradict each other.
-        SchemaError: A schema is not a JSON Schema.
+        RefusedFieldError: A schema is not a JSON Schema, or tools and tool choice contradict each other.
     """
     asked = json.dumps([list(tools), tool_choice, parallel, response_format, trained])
     return _plan(asked)
@@ -103,17 +117,22 @@ def make_plan(
 @lru_cache(maxsize=256)
 def _plan(asked: str) -> Plan:
     dicts, choice_given, parallel, response_format, trained = json.loads(asked)
-    tools = tools_from_dicts(dicts)
-    choice = tool_choice_from(choice_given, [tool.name for tool in tools])
-    check_tools(tools, choice)
-    output = output_from_response_format(response_format)
+    with _field("tools"):
+        tools = tools_from_dicts(dicts)
+        choice = tool_choice_from(choice_given, [tool.name for tool in tools])
+        check_tools(tools, choice)
+    with _field("response_format"):
+        output = output_from_response_format(response_format)
     if not tools or choice == "none":
         return _value_plan(tools, output, response_format, trained=trained)
     forced = _forced(tools, choice)
     if forced is not None:
         return _call_plan(tools, forced, trained=trained)
     may_reply = choice == "auto"
-    one_pass = OnePass(tools, may_reply=may_reply, parallel=parallel, output=output if may_reply else None)
+    with _field("tools"):
+        one_pass = OnePass(
+            tools, may_reply=may_reply, parallel=parallel, output=output if may_reply else None
+        )
     return Plan(
         tools=tools,
         block=one_pass_block(one_pass, trained=trained),
@@ -125,6 +144,15 @@ def _plan(asked: str) -> Plan:
         only_data=not may_reply or output is not None,
         make_reader=lambda: OnePassReader(one_pass),
     )
+
+
+@contextmanager
+def _field(name: str) -> Iterator[None]:
+    """Says of an error which field it lies in."""
+    try:
+        yield
+    except RaifIntegrationsError as error:
+        raise RefusedFieldError(name, error) from error
 
 
 def _forced(tools: tuple[Tool, ...], choice: ToolChoice) -> Tool | None:

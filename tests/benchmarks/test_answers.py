@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +246,7 @@ def test_a_rate_counts_only_what_asks_for_it() -> None:
         "exact": (0.5, 2),
         "valid": (1.0, 2),
         "reply": (1.0, 1),
+        "right": (2 / 3, 3),
     }
 
 
@@ -315,3 +317,59 @@ def test_the_right_answers_are_counted_in_both_wires() -> None:
     engine = ScriptedEngine([])
     # "color=red", "thing=rope" and "what=rope" are words of their own; each JSON text is one word.
     assert answers.tokens_of_right_answers(engine, ITEMS).startswith("3 in RAIF, 2 in JSON")
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
+    """Runs the benchmark's command line with engines that greet whoever asks."""
+
+    @contextmanager
+    def opened(self: Engines, asked: list[TurnMethod]) -> Iterator[ScriptedEngine]:
+        yield ScriptedEngine(lambda request: "Good day to you.")
+
+    def run_command(*arguments: str) -> int:
+        monkeypatch.setattr("sys.argv", ["answers.py", "--model", str(tmp_path), *arguments])
+        return answers.main()
+
+    monkeypatch.setattr(Engines, "open", opened)
+    return run_command
+
+
+def test_the_command_prints_tables_and_writes_the_file(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "answers.json"
+    assert command("--kinds", "chat", "record", "--limit", "10", "--json", str(path)) == 0
+    printed = capsys.readouterr().out
+    assert [method.label in printed for method in answers.methods(Limits(), json_adapter=True)] == [
+        True,
+        True,
+        True,
+        True,
+        False,
+    ]
+    kept = json.loads(path.read_text())
+    assert kept["settings"]["adapters_as"] == "merged weights"
+    rows = {row["method"]: row["rates"] for row in kept["results"][0]["rows"]}
+    assert rows["adapter-free"]["exact"]["value"] == 0.0
+    assert rows["adapter-free"]["reply"]["value"] == 1.0
+    assert str(tmp_path) not in path.read_text()
+
+
+def test_the_command_says_that_a_part_is_left(command: Callable[..., int], tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    assert command("--kinds", "chat", "--json", str(path), "--stop-after", "0") == 3
+    assert command("--kinds", "chat", "--json", str(path), "--only", "base-json") == 0
+    assert list(json.loads(path.read_text())["records"]["base-json"]["answers"]) == [
+        item.id for item in load_items(kinds=("chat",))
+    ]
+
+
+def test_the_command_needs_a_model(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("RAIF_TEST_MODEL", raising=False)
+    monkeypatch.setattr("sys.argv", ["answers.py"])
+    with pytest.raises(SystemExit):
+        answers.main()
+    assert "--model is needed" in capsys.readouterr().err

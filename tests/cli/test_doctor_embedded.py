@@ -21,10 +21,10 @@ SECTION = "RAIF there and back"
 def answer(request: Request) -> str:
     """What a good model writes for the doctor's questions."""
     asked = str(request.messages[-1]["content"])
-    if isinstance(request.constraint, GrammarConstraint) and "zq" in request.constraint.ebnf:
+    if isinstance(request.constraint, GrammarConstraint) and '"zq"' in request.constraint.ebnf:
         return "zq543-tam"
-    if "customer" in asked:
-        return "customer=Ana Lind\nexpress=true\nquantity=3"
+    if "Lagos" in asked:
+        return "age=34\ncity=Lagos\nname=Ada Okoye"
     return "city=Oslo" if "city" in asked else "Hello."
 
 

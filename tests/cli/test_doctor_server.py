@@ -27,7 +27,7 @@ SERVED = models(
 )
 GOOD = {
     "grammar": "zq345-lim",
-    "order": "customer=Ana Lind\nexpress=true\nquantity=3",
+    "person": "age=34\ncity=Lagos\nname=Ada Okoye",
     "weather": "city=Oslo",
 }
 
@@ -46,8 +46,8 @@ def kind_of(body: dict[str, Any]) -> str:
     asked = body["messages"][-1]["content"]
     if "zq" in grammar:
         return "grammar"
-    if "customer" in asked:
-        return "order"
+    if "Lagos" in asked:
+        return "person"
     return "weather" if "city" in asked else "chat"
 
 
@@ -110,7 +110,7 @@ def test_a_good_server_is_in_order(doctor: Doctor) -> None:
     }
     assert "vLLM 0.32.0" in found["server"]["text"]
     assert "2048 tokens" in found["model"]["text"]
-    assert '"customer": "Ana Lind"' in found["structured output"]["text"]
+    assert '"name": "Ada Okoye"' in found["structured output"]["text"]
     assert '{"city": "Oslo"}' in found["tool call"]["text"]
 
 
@@ -140,16 +140,16 @@ def test_a_server_that_drops_the_grammar_is_found_out(doctor: Doctor, server: St
 
 
 def test_an_object_that_does_not_fit_is_a_problem(doctor: Doctor, server: StubServer) -> None:
-    server.on("/v1/chat/completions", answering(order="customer=Ana Lind", weather="town=Oslo"))
+    server.on("/v1/chat/completions", answering(person="age=34", weather="town=Oslo"))
     found = doctor(code=1)
     assert found["structured output"]["level"] == found["tool call"]["level"] == "fail"
-    assert "quantity" in found["structured output"]["text"]
+    assert "name" in found["structured output"]["text"]
     assert "city" in found["tool call"]["text"]
     assert found["streaming"]["level"] == "fail"
 
 
 def test_other_values_than_the_texts_are_a_warning(doctor: Doctor, server: StubServer) -> None:
-    server.on("/v1/chat/completions", answering(order="customer=Ana\nexpress=false\nquantity=30"))
+    server.on("/v1/chat/completions", answering(person="age=30\ncity=Lagos\nname=Ada"))
     found = doctor()
     assert found["structured output"]["level"] == "warn"
     assert "adapter trained on RAIF" in found["structured output"]["remedy"]
@@ -174,11 +174,10 @@ def test_a_plugin_that_decodes_wrongly_is_a_problem(
     assert repr(arguments) in found["any client"]["text"]
 
 
-def test_a_plugin_without_its_flags_is_told_what_to_add(doctor: Doctor, server: StubServer) -> None:
-    server.on("/metrics", Answer(METRICS + b'raif_plugin_info{version="0.1.0"} 1\n'))
+def test_a_plain_server_is_told_how_to_get_one(doctor: Doctor) -> None:
     plugin = doctor()["plugin"]
-    assert plugin["level"] == "warn"
-    assert "--tool-call-parser raif" in plugin["remedy"]
+    assert plugin["text"].startswith("none;")
+    assert "raif-integrations serve" in plugin["remedy"]
 
 
 def test_a_gateway_that_keeps_silent_is_no_failure(doctor: Doctor, server: StubServer) -> None:

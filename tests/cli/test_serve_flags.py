@@ -28,6 +28,21 @@ def test_flags_are_known_however_they_are_written(arguments: list[str], name: st
     assert (name in flags) == (value is not None)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--async-scheduling"], {"async_scheduling": True}),
+        (["--no-async-scheduling"], {"async_scheduling": False}),
+        (["--no-async-scheduling", "--async-scheduling"], {"async_scheduling": True}),
+        (["--max-model-len", "9"], {"max_model_len": 9}),
+        (["--dtype", "float16"], {"dtype": "float16"}),
+        (["--override-generation-config", '{"min_p":0.1}'], {"override_generation_config": {"min_p": 0.1}}),
+    ],
+)
+def test_flags_are_engine_arguments(arguments: list[str], expected: dict[str, object]) -> None:
+    assert VllmFlags(arguments).as_engine_args() == expected
+
+
 def test_flags_survive_writing() -> None:
     flags = {"a": "1", "b": None, "c": ["x=1", "y=2"], "d": "-1"}
     assert as_arguments(flags) == ["--a", "1", "--b", "--c", "x=1", "y=2", "--d=-1"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -176,8 +177,8 @@ def test_a_server_that_tells_nothing_is_asked_all_the_same(
     with server(None, probe, None, reply) as stub:
         for path in ("/version", "/metrics", "/v1/models"):
             stub.on(path, blocked)
-        with ServerEngine(stub.root, timeout=0.3 if isinstance(blocked, Silence) else 10) as engine:
-            request = asked(stub, tools=[WEATHER])
+        with ServerEngine(stub.root, timeout=0.2 if isinstance(blocked, Silence) else 10) as engine:
+            request = replace(asked(stub, tools=[WEATHER]), timeout=10)
             if streamed:
                 assert "".join(delta.text for delta in calls.stream(engine, request)) == "Hi"
             else:

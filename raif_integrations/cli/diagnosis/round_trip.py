@@ -17,18 +17,14 @@ from raif_integrations.turn import NamedTool, TextDelta, Tool, TurnRequest, Turn
 _GRAMMAR: Final = 'root ::= "zq" [3-5] [3-5] [3-5] "-" ("lim" | "tam")'
 _SENTENCE: Final = re.compile(r"zq[3-5]{3}-(lim|tam)")
 
-_ORDER: Final = {
+_PERSON: Final = {
     "type": "object",
-    "properties": {
-        "customer": {"type": "string"},
-        "quantity": {"type": "integer"},
-        "express": {"type": "boolean"},
-    },
-    "required": ["customer", "quantity", "express"],
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer"}, "city": {"type": "string"}},
+    "required": ["name", "age", "city"],
     "additionalProperties": False,
 }
-_ORDER_TEXT: Final = "Extract the order: Ana Lind wants 3 notebooks, express delivery."
-_ORDER_VALUE: Final = {"customer": "Ana Lind", "quantity": 3, "express": True}
+_PERSON_TEXT: Final = "Extract the data: Ada Okoye is 34 years old and lives in Lagos."
+_PERSON_VALUE: Final = {"name": "Ada Okoye", "age": 34, "city": "Lagos"}
 
 _WEATHER: Final = {
     "type": "object",
@@ -123,10 +119,10 @@ def _check_grammar(engine: Engine, model: str | None) -> Iterator[Finding]:
 
 def _check_output(engine: Engine, model: str | None) -> Iterator[Finding]:
     request = TurnRequest(
-        [{"role": "user", "content": _ORDER_TEXT}],
+        [{"role": "user", "content": _PERSON_TEXT}],
         sampling=_SAMPLING,
         model=model,
-        output=OutputContract.from_json_schema(_ORDER, name="order"),
+        output=OutputContract.from_json_schema(_PERSON, name="person"),
     )
     with attempt("structured output") as output:
         yield _judged_output("structured output", run_turn(engine, request))
@@ -147,7 +143,7 @@ def _judged_output(subject: str, result: TurnResult) -> Finding:
     if not decoded.ok:
         wrong = "; ".join(map(str, decoded.errors[:3])) or "it was cut off"
         return Finding("fail", subject, f"what the model wrote is no valid object: {wrong}", _WEAK)
-    return _judged_value(subject, decoded.value, _ORDER_VALUE, result)
+    return _judged_value(subject, decoded.value, _PERSON_VALUE, result)
 
 
 def _judged_stream(subject: str, pieces: list[str], result: TurnResult) -> Finding:

@@ -9,7 +9,6 @@ from raif_integrations.cli.diagnosis.findings import Finding, attempt
 from raif_integrations.engines.server import ServerEngine
 from raif_integrations.engines.server.detection import ServerDescription, describe_server
 from raif_integrations.turn.types import is_raif_name
-from raif_integrations.vllm_plugin.flags import server_flags
 
 
 @dataclass(slots=True)
@@ -81,24 +80,15 @@ def _models(server: ServerDescription) -> Iterator[Finding]:
 
 
 def _plugin(server: ServerDescription) -> Finding:
-    name = " ".join(filter(None, (server.plugin, server.plugin_version)))
     if server.decodes:
-        return Finding(
-            "ok", "plugin", f"{name or 'a RAIF plugin'} decodes `tools` and `response_format` of any client"
-        )
-    if server.plugin is not None and server.decodes is False:
-        return Finding(
-            "warn",
-            "plugin",
-            f"{name} is loaded, but does not decode; ChatRaifVLLM and RaifVLLM do not need it, others do",
-            f"Start the server with {' '.join(server_flags())}, or with `raif-integrations serve`.",
-        )
-    if server.plugin is not None:
-        return Finding("info", "plugin", f"{name} is loaded; whether it decodes cannot be told")
+        name = " ".join(filter(None, (server.plugin or "a RAIF plugin", server.plugin_version)))
+        return Finding("ok", "plugin", f"{name} decodes `tools` and `response_format` of any client")
+    found = "none" if server.decodes is False else "none that shows"
     return Finding(
         "info",
         "plugin",
-        "none; ChatRaifVLLM and RaifVLLM need none. For other OpenAI clients: `raif-integrations serve`",
+        f"{found}; ChatRaifVLLM and RaifVLLM need none",
+        "For other OpenAI clients start the server with `raif-integrations serve`.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What a cue does not show of a schema. What it leaves out is still enforced: see the columns of the report."""
+"""What a cue does not show of a schema; most of it is enforced all the same."""
 
 from __future__ import annotations
 

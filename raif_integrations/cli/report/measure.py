@@ -164,9 +164,9 @@ def _totals(counts: Sequence[SubjectCount]) -> dict[str, int]:
 
 
 def change(new: float | None, old: float | None) -> str:
-    """``-35 %``, ``+4 %``: how much longer or shorter something is; a dash where it cannot be said."""
+    """``-35 %``, ``+4 %``: how much longer or shorter something is; ``n/a`` where it cannot be said."""
     if new is None or not old:
-        return "–"
+        return "n/a"
     percent = round(100 * (new - old) / old)
     return f"{percent:+d} %" if percent else "±0 %"
 

@@ -85,7 +85,7 @@ def _counted(report: Report) -> str:
 
 def _signed(figure: str) -> str:
     """A change with a real minus sign, which screen readers say."""
-    return figure.replace("-", "−")
+    return figure.replace("-", "\N{MINUS SIGN}")
 
 
 def _row(count: SubjectCount) -> str:
@@ -136,7 +136,7 @@ def _delta(new: float | None, old: float | None) -> str:
 
 
 def _mean(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+    return "n/a" if value is None else f"{value:.1f}"
 
 
 def _costlier(report: Report) -> str:
@@ -184,7 +184,7 @@ def _dropped(report: Report) -> str:
     rows = "".join(
         f"<tr><th scope='row'>{escape(name)}.{escape(one.path)}</th><td>{escape(one.what)}</td>"
         f"<td><code>{escape(one.detail)}</code></td><td>{'yes' if one.described else 'no'}</td>"
-        f"<td>{'–' if one.enforced is None else 'yes'}</td></tr>"
+        f"<td>{'nothing to enforce' if one.enforced is None else 'yes'}</td></tr>"
         for name, one in found[:_MOST_DROPPED]
     )
     more = len(found) - _MOST_DROPPED
@@ -213,9 +213,10 @@ def _section(title: str, body: str) -> str:
 
 def _notes(report: Report) -> str:
     notes = [
-        "The JSON prompt is the tool definition, or the JSON Schema, as text, the way chat templates write it. "
-        "A server that enforces a schema without showing it spends nothing, and the model then does not know it.",
-        "The RAIF prompt is what this package sends in its place: the cue and, for a tool, the line that offers it.",
+        "The JSON prompt is the tool definition, or the JSON Schema, as text, as chat templates write it. A "
+        "server that enforces a schema without showing it spends nothing; the model then does not know it.",
+        "The RAIF prompt is what this package sends in its place: the cue and, for a tool, the line that "
+        "offers it.",
         "Replies are counted without the token that ends them, which both forms need.",
     ]
     if any(count.sampled for count in report.subjects):

@@ -74,7 +74,8 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
 def _named(line: Any, names: Mapping[str, int]) -> tuple[str | None, Any]:
     """The name of a known subject, and the value; a line that names none is the value itself."""
     if isinstance(line, Mapping):
-        called = line.get("function") if isinstance(line.get("function"), Mapping) else line
+        function = line.get("function")
+        called = function if isinstance(function, Mapping) else line
         for key in _NAMES:
             name = called.get(key)
             for under in _VALUES:

@@ -13,7 +13,8 @@ _JSON = "#56606b"
 _JSON_LIGHT = "#aab4bf"
 _RAIF = "#0072b2"
 _RAIF_LIGHT = "#56b4e9"
-_BAR_PIXELS = 64
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+_BAR_PIXELS = 56
 _MARGIN_PIXELS = 110
 _MOST_BARS = 30
 _LONGEST_NAME = 28
@@ -66,7 +67,8 @@ def _bars(
         texts = ["" if value is None else f"{value:.0f}" for value in values]
         figure.add_bar(
             name=label, x=values, y=names, orientation="h", marker_color=colour, text=texts,
-            textposition="outside", cliponaxis=False, hovertemplate="%{y}: %{x:.1f}<extra>" + label + "</extra>",
+            textposition="outside", cliponaxis=False,
+            hovertemplate=f"%{{y}}: %{{x:.1f}}<extra>{label}</extra>",
         )  # fmt: skip
     figure.update_layout(
         barmode="group", height=_MARGIN_PIXELS + _BAR_PIXELS * max(2, len(names)), bargap=0.28,
@@ -129,7 +131,7 @@ def _axis_title(text: str) -> dict[str, object]:
 def _styled(figure: go.Figure) -> go.Figure:
     figure.update_layout(
         template="none", paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif", "size": 14, "color": "#1c2733"},
+        font={"family": _FONT, "size": 14, "color": "#1c2733"},
         margin={"l": 10, "r": 40, "t": 40, "b": 60}, hoverlabel={"font_size": 13},
     )  # fmt: skip
     return figure

@@ -9,6 +9,9 @@ import random
 from typing import Any
 
 from raif_integrations.contract import OutputContract
+from raif_integrations.contract.automaton import TooManyStatesError
+from raif_integrations.contract.ebnf import contains
+from raif_integrations.contract.regular import NotRegularError, searching
 from raif_integrations.contract.tree import (
     Anything,
     Array,
@@ -23,6 +26,9 @@ from raif_integrations.contract.tree import (
 _DEEPEST = 6
 _OPTIONAL_SHARE = 0.6
 _ATTEMPTS = 20
+
+_LONGEST_WALK = 80
+_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_.@/:+#"
 
 _WORDS = (
     "annual report", "Berlin", "blue", "delivery", "green tea", "harbour view", "invoice", "Lisbon",
@@ -70,7 +76,7 @@ def sample_values(contract: OutputContract, count: int, seed: int) -> list[Any]:
         seed: Of the random choices.
 
     Returns:
-        Up to ``count`` values; fewer where the schema asks for what cannot be guessed, such as a pattern.
+        Up to ``count`` values; fewer where the schema asks for what cannot be guessed.
     """
     maker = _Maker(contract, random.Random(f"{seed}:{contract.name}"))
     values: list[Any] = []
@@ -145,6 +151,8 @@ class _Maker:
         return round(low + self._random.random() * (high - low), 2)
 
     def _string(self, node: Scalar, name: str) -> str:
+        if node.pattern is not None and (matching := _matching(node.pattern, self._random)) is not None:
+            return matching
         number = self._random.randint(10, 28)
         if node.format in _FORMATS:
             return _FORMATS[node.format].format(n=number)
@@ -159,3 +167,26 @@ class _Maker:
         while len(text) < node.min_length:
             text += " " + self._random.choice(_WORDS)
         return text if node.max_length is None else text[: node.max_length]
+
+
+def _matching(pattern: str, choices: random.Random) -> str | None:
+    """A text that a pattern finds something in: a random walk through its automaton; ``None`` without one."""
+    try:
+        automaton = searching(pattern)
+    except (NotRegularError, TooManyStatesError):
+        return None
+    text, state = "", 0
+    for _ in range(_LONGEST_WALK):
+        steps = [
+            (character, target)
+            for chars, target in automaton.edges[state]
+            for character in _CHARACTERS
+            if contains(chars, character)
+        ]
+        if state in automaton.accepting and (not steps or choices.random() < 0.5):
+            return text
+        if not steps:
+            return None
+        character, state = choices.choice(steps)
+        text += character
+    return text if state in automaton.accepting else None

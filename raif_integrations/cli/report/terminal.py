@@ -24,8 +24,8 @@ def lines(report: Report) -> Iterator[str]:
     yield ""
     yield from _table(report)
     yield ""
-    yield "JSON in the prompt is the tool definition (or JSON Schema) as text; in the reply, mean of the values:"
-    yield "compact JSON, and with spaces as models write it. Changes are against the compact form."
+    yield "Prompt JSON is the tool definition (or JSON Schema) as text. The reply is the mean of the values:"
+    yield "compact JSON, JSON with spaces as models write it, and RAIF, compared with the compact form."
     yield from _sampled(report)
     yield from _costlier(report)
     yield from _wire_json(report)
@@ -89,7 +89,7 @@ def _total(report: Report) -> tuple[str, ...]:
 
 
 def _mean(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+    return "n/a" if value is None else f"{value:.1f}"
 
 
 def _sampled(report: Report) -> Iterator[str]:

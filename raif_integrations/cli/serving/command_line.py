@@ -11,7 +11,9 @@ from raif_integrations.cli.serving.adapters import adapter_flags, adapters_to_se
 from raif_integrations.cli.serving.flags import Flags, VllmFlags, as_arguments
 from raif_integrations.cli.serving.model_template import AUTO, choose_template
 from raif_integrations.cli.serving.plugin import use_plugin
+from raif_integrations.cli.serving.speculation import use_speculation
 from raif_integrations.engines.embedded.arguments import cpu_defaults, structured_outputs
+from raif_integrations.engines.speculation import Speculation
 
 _COMPILATION = ("compilation-config", "optimization-level")
 _SMALL = (
@@ -29,6 +31,7 @@ class ServeRequest:
         adapters: Values of ``--adapter``.
         chat_template: ``auto``, ``none``, the name of a packaged template, or a path.
         plugin: The plugin is wanted.
+        speculation: Whether to draft: ``auto``, ``on`` or ``off``.
         arguments: Arguments for vLLM.
     """
 
@@ -36,6 +39,7 @@ class ServeRequest:
     adapters: Sequence[str] = ()
     chat_template: str = AUTO
     plugin: bool = True
+    speculation: Speculation = "auto"
     arguments: Sequence[str] = ()
 
 
@@ -79,7 +83,13 @@ def server_command(
     flags: Flags = plugin.flags | {
         "structured-outputs-config": json.dumps(structured_outputs(None), separators=(",", ":"))
     }
-    decisions = {"plugin": plugin.reason, "chat template": template.reason}
+    speculation = use_speculation(request.speculation, given)
+    flags |= speculation.flags
+    decisions = {
+        "plugin": plugin.reason,
+        "chat template": template.reason,
+        "speculation": speculation.reason,
+    }
     flags |= adapter_flags(adapters, given, cpu=vllm.is_cpu_build)
     if template.path is not None:
         flags["chat-template"] = template.path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -33,8 +34,8 @@ class VllmFlags:
     """
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        self.arguments = tuple(arguments)
         self._values: dict[str, list[str]] = {}
+        self._negated: set[str] = set()
         self._read(arguments)
         if file := self.value("config"):
             self._values = _read_config(Path(file)) | self._values
@@ -56,9 +57,18 @@ class VllmFlags:
             for name, values in self._values.items()
         }
 
-    def as_engine_args(self) -> dict[str, str]:
-        """The flags under the names of vLLM's engine arguments."""
-        return {name.replace("-", "_"): self.value(name) or "" for name in self._values}
+    def as_engine_args(self) -> dict[str, Any]:
+        """The flags under the names of vLLM's engine arguments, with values of their kind where it shows."""
+        return {name.replace("-", "_"): self._engine_value(name) for name in self._values}
+
+    def _engine_value(self, name: str) -> Any:
+        value = self.value(name)
+        if not value or value in ("True", "False"):
+            return name not in self._negated and value != "False"
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
 
     def _read(self, arguments: Sequence[str]) -> None:
         name = ""
@@ -67,6 +77,7 @@ class VllmFlags:
                 key, equals, value = argument.partition("=")
                 name = _name(key)
                 self._values[name] = [value] if equals else []
+                (self._negated.add if key.startswith("--no-") else self._negated.discard)(name)
             elif name:
                 self._values[name].append(argument)
 

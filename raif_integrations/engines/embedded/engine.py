@@ -17,6 +17,7 @@ from raif_integrations.engines.base import Completion, Delta, Engine, Message, M
 from raif_integrations.engines.embedded.loop import LoopClosedError, LoopThread
 from raif_integrations.engines.embedded.settings import EmbeddedSettings
 from raif_integrations.engines.embedded.spawn import check_process
+from raif_integrations.engines.speculation import Speculation
 from raif_integrations.errors import EngineClosedError, EngineError
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ class EmbeddedEngine(Engine):
             ``max_model_len``, ``tensor_parallel_size`` …). They win over the defaults set here:
             the ``xgrammar`` backend with JSON on one line, and without a GPU eager execution and a
             2 GiB cache with the longest context that fits into it.
+        speculation: Whether vLLM drafts what the schema and the prompt decide and verifies it, so that
+            replies come sooner and stay the same (:mod:`raif_integrations.engines.speculation`). ``auto``
+            drafts where vLLM can, unless ``engine_args`` has a ``speculative_config`` of its own; ``on``
+            makes it an error where it cannot.
 
     Raises:
         ConfigurationError: An argument cannot work; the message names it.
@@ -67,6 +72,7 @@ class EmbeddedEngine(Engine):
         chat_template: str | Path | None = None,
         timeout: float | None = None,
         engine_args: Mapping[str, Any] | None = None,
+        speculation: Speculation = "auto",
     ) -> None:
         self._settings = EmbeddedSettings.parse(
             model,
@@ -75,6 +81,7 @@ class EmbeddedEngine(Engine):
             chat_template=chat_template,
             timeout=timeout,
             engine_args=engine_args,
+            speculation=speculation,
         )
         self._lock = threading.Lock()
         self._closed = False

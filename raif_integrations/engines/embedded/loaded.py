@@ -22,6 +22,7 @@ from raif_integrations.engines.embedded.sampling import (
 )
 from raif_integrations.engines.embedded.settings import EmbeddedSettings
 from raif_integrations.engines.embedded.spawn import check_main_script
+from raif_integrations.engines.speculation import speculative_config
 from raif_integrations.errors import ConfigurationError, ModelNotFoundError, RequestError
 
 # vLLM kills its processes after 5 seconds by default, just before they have tidied up.
@@ -45,7 +46,9 @@ def load(settings: EmbeddedSettings) -> LoadedEngine:
         cpu = vllm_api.is_cpu()
         derived |= lora_arguments(adapters, settings.engine_args, vllm_api.lora_ranks(), cpu=cpu)
         arguments = complete(settings.engine_args, derived, known=vllm_api.ENGINE_ARGUMENTS, cpu=cpu)
-        return LoadedEngine(vllm_api.start_engine(arguments), settings, adapters)
+        drafts = speculative_config(settings.speculation, engine_args=arguments)
+        engine = vllm_api.start_engine(arguments, drafts, optional=settings.speculation == "auto")
+        return LoadedEngine(engine, settings, adapters)
 
 
 def _directory(adapter: Adapter) -> Path:

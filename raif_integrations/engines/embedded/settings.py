@@ -11,6 +11,7 @@ from typing import Any
 from raif_integrations.engines.embedded.adapters import Adapter, parse_adapters
 from raif_integrations.engines.embedded.arguments import check_engine_args
 from raif_integrations.engines.embedded.locations import Location, locate_model
+from raif_integrations.engines.speculation import Speculation, check_speculation
 from raif_integrations.errors import ConfigurationError
 
 
@@ -25,6 +26,7 @@ class EmbeddedSettings:
         chat_template: Text of the chat template, if it is not the tokenizer's.
         timeout: Seconds until a request is given up, unless it says otherwise.
         engine_args: The user's own arguments for vLLM's engine.
+        speculation: Whether vLLM drafts.
     """
 
     model: Location
@@ -33,6 +35,7 @@ class EmbeddedSettings:
     chat_template: str | None
     timeout: float | None
     engine_args: Mapping[str, Any]
+    speculation: Speculation = "auto"
 
     @classmethod
     def parse(
@@ -44,6 +47,7 @@ class EmbeddedSettings:
         chat_template: str | Path | None,
         timeout: float | None,
         engine_args: Mapping[str, Any] | None,
+        speculation: Speculation = "auto",
     ) -> EmbeddedSettings:
         """Checks the arguments of :class:`~raif_integrations.engines.embedded.EmbeddedEngine`.
 
@@ -52,6 +56,7 @@ class EmbeddedSettings:
         """
         arguments = dict(engine_args or {})
         check_engine_args(arguments)
+        check_speculation(speculation, arguments)
         if timeout is not None and not timeout > 0:
             raise ConfigurationError(f"`timeout` is {timeout}.", hint="Pass seconds above 0, or None.")
         location = locate_model(model, arguments)
@@ -63,6 +68,7 @@ class EmbeddedSettings:
             None if chat_template is None else _read_template(chat_template),
             timeout,
             arguments,
+            speculation,
         )
 
     @property
@@ -76,6 +82,7 @@ class EmbeddedSettings:
                 self.chat_template,
                 self.timeout,
                 self.engine_args,
+                self.speculation,
             ],
             sort_keys=True,
             default=repr,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
 
 from raif_integrations._extras import ExplainMissingExtra
+from raif_integrations.engines.speculation.configuration import refused_sampling
 
 # vLLM logs to standard output, a page for every engine. Both are read when vLLM is imported.
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
@@ -26,6 +27,7 @@ from vllm.lora.request import LoRARequest
 from vllm.platforms import current_platform
 from vllm.renderers import ChatParams
 from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+from vllm.usage.usage_lib import UsageContext
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError
 
@@ -77,9 +79,40 @@ def spawns() -> bool:
     return bool(torch.cuda.is_initialized())
 
 
-def start_engine(arguments: Mapping[str, Any]) -> Any:
-    """Builds the engine; must run on the loop that will use it, and blocks until the model is loaded."""
+def start_engine(
+    arguments: Mapping[str, Any], drafts: Mapping[str, Any] | None = None, *, optional: bool = True
+) -> Any:
+    """Builds the engine; must run on the loop that will use it, and blocks until the model is loaded.
+
+    Args:
+        arguments: Arguments of the engine, by name.
+        drafts: The ``speculative_config``, if the engine is to draft.
+        optional: Without drafts where vLLM does not take the two together, or where it would refuse
+            requests with the sampling that the model itself asks for.
+    """
+    if drafts is not None:
+        config = _config_with(arguments, drafts, optional=optional)
+        if config is not None:
+            return AsyncLLM.from_vllm_config(
+                config,
+                enable_log_requests=bool(arguments.get("enable_log_requests")),
+                disable_log_stats=bool(arguments.get("disable_log_stats")),
+            )
     return AsyncLLM.from_engine_args(AsyncEngineArgs(**arguments))
+
+
+def _config_with(arguments: Mapping[str, Any], drafts: Mapping[str, Any], *, optional: bool) -> Any:
+    """VLLM's configuration with drafts; ``None`` where they are optional and get in the way."""
+    try:
+        engine_args = AsyncEngineArgs(**arguments, speculative_config=dict(drafts))
+        config = engine_args.create_engine_config(UsageContext.ENGINE_CONTEXT)
+    except (NotImplementedError, ValueError):
+        if optional:  # Whatever else is wrong with the arguments shows without drafts, too.
+            return None
+        raise
+    if optional and refused_sampling(config.model_config.get_diff_sampling_param()):
+        return None
+    return config
 
 
 def sampling_params(parameters: Mapping[str, Any], *, streamed: bool) -> Any:

@@ -66,7 +66,7 @@ class ServerDescription:
         models: Names of the base models; empty if the server does not list them.
         adapters: Name of the base model by adapter name.
         max_model_len: Context window in tokens by model name, where it is told.
-        plugin: The RAIF plugin that is loaded, or ``None`` if there is none or it does not show.
+        plugin: The RAIF plugin that decodes, or ``None`` if there is none or it cannot be told which.
         plugin_version: Its version, where it is told.
         decodes: Whether ``tools`` and ``response_format`` are decoded from RAIF by the server; ``None`` if
             that cannot be found out.

@@ -320,11 +320,8 @@ def check_decoding(asked: ServerDecoding, found: DecodingFound, api: str) -> Non
     """
     here = "Leave wire out: replies are then decoded here, on any vLLM server."
     if found.decodes is False:
-        loaded = (
-            f"{found.plugin} is loaded at {api}, but" if found.plugin else f"{api} has no RAIF plugin, so it"
-        )
         raise ConfigurationError(
-            f"wire='server' needs a server that decodes RAIF. {loaded} does not decode.",
+            f"wire='server' leaves decoding to the server, but {api} has no RAIF plugin that decodes.",
             hint=f"{here} Or start it with a plugin and --enable-auto-tool-choice --tool-call-parser raif "
             "--reasoning-parser raif.",
         )

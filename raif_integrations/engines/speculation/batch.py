@@ -91,10 +91,14 @@ class Drafter:
                 found = unclaimed.get(old, ())
                 state = next((other for other in found if _is_same(other, row, old)), None)
             reply = state.reply if state is not None else self._read(row, old)
+            draft: list[int] = []
             if reply is not None:
                 reply.advance(tokens)
+                if chance is not None:
+                    draft = reply.draft(self._most, chance)
+                if reply.over:
+                    reply = None
             states.append(_State(row[:length].copy(), reply))
-            draft = reply.draft(self._most, chance) if reply is not None and chance is not None else []
             drafts.append(draft)
         self._states = states
         return drafts

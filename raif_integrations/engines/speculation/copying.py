@@ -1,7 +1,7 @@
 """Where a value that is being written stands in the prompt, and how it goes on there.
 
-An extraction copies most of its values. The index holds the places of the prompt where a value can begin;
-it is built once a request, and each look-up goes through the few places that begin like the value.
+An extraction copies most of its values, and the first token of a value usually tells which words of the
+prompt it copies.
 """
 
 from __future__ import annotations
@@ -11,14 +11,21 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _WORD: Final = re.compile(r"\w+|[^\w\s]")
+_CLOSING: Final = r")\]}\"”»"
 _END: Final = re.compile(
-    r"\n|[,;:!?.]?[)\]}\"”»]*(?:[,;:!?.](?=\s|$)|$)|[)\]}\"”»](?=\W|$)|\s[([{\"“«—–]|\s-\s|\s(?:and|or|at|for|from|on|in|is|with|by|to|of)\s"
+    rf"\n|$|[{_CLOSING}]*[,;:!?.](?=\s|$)|[{_CLOSING}](?=\W|$)"  # punctuation
+    r"|\s(?:\s|-\s|[(\[{\"“«—\u2013])"  # a gap, a dash, an opening bracket
+    r"|\s(?:and|or|at|for|from|on|in|is|with|by|to|of)\s"  # a word that seldom stands inside a value
+    r"|(?<=[0-9])\s(?=[a-z])"  # a number and its unit
 )
+"""Where a copied text probably ends."""
+
 _NUMBER_END: Final = re.compile(r"(?![0-9]|[.][0-9])")
 _WORDS_OF_KEY: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _LABEL_END: Final = re.compile(r"\s?[:=#]\s*")
 
-_MOST_PLACES: Final = 64
+_MOST_PLACES: Final = 128
+"""So many places where a value may stand are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,6 @@ class Source:
     """
 
     text: str
-    _starts: dict[str, list[int]] | None = None
     _labels: dict[str, int] = field(default_factory=dict)
     _lowered: str | None = None
 
@@ -55,17 +61,16 @@ class Source:
         Args:
             begun: The value so far, not empty.
         """
-        starts = self._starts
-        if starts is None:
-            starts = self._starts = {}
-            for word in _WORD.finditer(self.text):
-                starts.setdefault(self.text[word.start() : word.start() + 2], []).append(word.start())
-        if len(begun) > 1:
-            found = starts.get(begun[:2], ())
-        else:
-            found = sorted(at for pair, places in starts.items() if pair[:1] == begun for at in places)
-        startswith = self.text.startswith
-        return [at for at in found if startswith(begun, at)][:_MOST_PLACES]
+        text, is_word = self.text, begun[0].isalnum()
+        found: list[int] = []
+        at = text.find(begun)
+        for _ in range(_MOST_PLACES):
+            if at < 0:
+                break
+            if not (is_word and at and text[at - 1].isalnum()):
+                found.append(at)
+            at = text.find(begun, at + 1)
+        return found
 
     def label(self, key: str) -> int | None:
         """Where the source has a value behind a label that reads like a key (``Invoice no: …``)."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from raif_integrations.engines.speculation.fields import Unit
 
 Opened: TypeAlias = Literal["", "table", "list", "block"]
 """What takes the next lines: nothing, rows of a table, elements of a list, lines of a text."""
 
-_HEAD: Final = re.compile(r"((?:<<<.*?>>>|[^<=:\n]|<(?!<<))+)(::|:s=|=)")
+_HEAD: Final = re.compile(r"((?:[^<=:]++|<<<.*?>>>|<)++)(::|:s=|=)")
 _INDEX: Final = re.compile(r"\[([0-9]*)\]")
 _BLOCK: Final = re.compile(r"<<<([0-9a-fA-F]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A place between two lines of a reply.
 
     Attributes:
@@ -38,8 +36,7 @@ class Position:
     place: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """A line of a leaf, whole or begun.
 
     Attributes:
@@ -82,25 +79,25 @@ class Course:
     def after(self, position: Position, line: str) -> Position:
         """The position behind a whole line."""
         if position.opened == "block":
-            return replace(position, opened="") if line == position.closer else position
+            return position._replace(opened="") if line == position.closer else position
         if position.opened == "list":
             if line == "]":
-                return replace(position, opened="")
-            return replace(position, rows=position.rows + 1)
+                return position._replace(opened="")
+            return position._replace(rows=position.rows + 1)
         if position.opened == "table" and self._is_row(position, line):
-            return replace(position, rows=position.rows + 1)
+            return position._replace(rows=position.rows + 1)
         written = read_line(line)
         number = None if written is None else self._number(written.key)
         if written is None or number is None:
-            return replace(position, opened="")
+            return position._replace(opened="")
         indices = tuple(int(digits or 0) for digits in _INDEX.findall(written.key)[:8] if len(digits) < 9)
         moved = Position(number, "", 0, indices, "", position.place)
         if written.separator == "::":
-            return replace(moved, opened="table")
+            return moved._replace(opened="table")
         if written.value == "[":
-            return replace(moved, opened="list")
+            return moved._replace(opened="list")
         block = _BLOCK.fullmatch(written.value)
-        return moved if block is None else replace(moved, opened="block", closer=f">>>{block[1]}")
+        return moved if block is None else moved._replace(opened="block", closer=f">>>{block[1]}")
 
     def _is_row(self, position: Position, line: str) -> bool:
         return line.startswith(self.path(position.done, position.indices) + "[")

@@ -1,8 +1,8 @@
 """The fields of a cue, read back into the order in which a model writes them.
 
 The cue lists keys depth first, sorted at every level. The reply has the same fields in the order of
-:mod:`raif_integrations.contract.layout`: in every object first what takes a line each and nested objects, then
-tables, then other lists. Only what the cue shows is known here: a reply may differ from it (an empty list,
+:mod:`raif_integrations.contract.layout`: in every object first scalars and nested objects, then tables, then
+other lists. Only what the cue shows is known here: a reply may differ from it (an empty list,
 a table of one row as a literal, undeclared keys), which costs a rejected draft and nothing else.
 """
 
@@ -16,9 +16,9 @@ from typing import Final, Literal, TypeAlias
 Kind: TypeAlias = Literal["leaf", "table", "list"]
 
 _LINE: Final = re.compile(
-    r"(?P<path>(?:<<<.*?>>>|[^<:\n]|<(?!<<))+?):(?P<code>[snbto])(?P<optional>\?)?(?:  # (?P<comment>.*))?"
+    r"(?P<path>(?:[^<:]++|<<<.*?>>>|<)++):(?P<code>[snbto])(?P<optional>\?)?(?:  # (?P<comment>.*))?"
 )
-_STEP: Final = re.compile(r"(?:<<<.*?>>>|[^.\[\]])+|\[\]|\.")
+_STEP: Final = re.compile(r"(?:[^.\[\]<]++|<<<.*?>>>|<)++|\[\]|\.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,13 +28,13 @@ class RaifProposer:
         config = vllm_config.model_config
         most = vllm_config.speculative_config.num_speculative_tokens
         tokenizer = cached_tokenizer_from_config(config)
+        self._drafter: Drafter | None = None
         try:
             vocabulary = Vocabulary(tokenizer, _ends(config, tokenizer))
         except TypeError as error:
             _logger.warning("No RAIF drafts for this model: %s", error)
-            self._drafter = None
             return
-        self._drafter: Drafter | None = Drafter(vocabulary, most)
+        self._drafter = Drafter(vocabulary, most)
 
     def load_model(self, *_: Any, **__: Any) -> None:
         """There is no model to load."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from raif_integrations.engines.speculation.copying import Source
 from raif_integrations.engines.speculation.course import Course, Position, read_line
@@ -29,8 +28,7 @@ _CHARACTERS_PER_TOKEN: Final = 4
 _NEXT_ELEMENT: Final = re.compile(r"[.;]?(?:,? and |[,;] |\n *[-*•] *|\n *[0-9]+[.)] *|\n)(?=[^\s])")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A piece of text that probably comes next.
 
     Attributes:
@@ -130,7 +128,9 @@ class Reply:
             place = self._source.place_of(value, place)
         elif in_block:
             place += 1
-        return self._course.after(replace(position, place=place), line)
+        return self._course.after(
+            position if place == position.place else position._replace(place=place), line
+        )
 
     def _name(self, line: str) -> None:
         """A line that names what the next lines are for."""
@@ -198,7 +198,7 @@ class Reply:
         unit = self._course.unit_of(written.key)
         if unit is None:
             return self._value_step(written.value, Cell("", "s"), position, self._closing(position))
-        return self._unit_step(unit, written.value, replace(position, done=self._course.units.index(unit)))
+        return self._unit_step(unit, written.value, position._replace(done=self._course.units.index(unit)))
 
     def _name_step(self, line: str) -> Step | None:
         found = [choice for choice in self._choices if choice.name.startswith(line)]

@@ -1,0 +1,277 @@
+"""What becomes of a request: its plan, its constraint, and what it says of itself afterwards."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from vllm.exceptions import VLLMValidationError
+from vllm.renderers import ChatParams
+
+from raif_integrations.vllm_plugin import vllm_api
+from raif_integrations.vllm_plugin.adjusting import apply, bind_request, give_back_text, plan_of
+from raif_integrations.vllm_plugin.binding import binding_of
+from raif_integrations.vllm_plugin.options import PROMPTING_VARIABLE, is_trained, prompting
+from raif_integrations.vllm_plugin.plan import CHAT
+from raif_integrations.vllm_plugin.renderer import shown
+from tests.vllm_plugin.chat_requests import (
+    NOW,
+    PERSON,
+    TEXT,
+    TIME,
+    TREE,
+    WEATHER,
+    bound,
+    chat,
+    responses,
+    tool,
+)
+
+PERSON_TEXT = {"format": {"type": "json_schema", **PERSON["json_schema"]}}
+
+
+def sampling(request: Any) -> Any:
+    return request.to_sampling_params(64, {})
+
+
+@pytest.fixture
+def carrying(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests travel with their chat parameters, as on a server."""
+    for request in (chat(), responses()):
+        monkeypatch.setattr(type(request), "build_chat_params", type(request).build_chat_params)
+    vllm_api.carry_requests()
+
+
+# Constraints
+
+
+@pytest.mark.parametrize("make", [chat, responses])
+def test_a_grammar_takes_the_place_of_json_guidance(make: Any) -> None:
+    request = make(response_format=PERSON) if make is chat else make(text=PERSON_TEXT)
+    request.stop = ["\n"]
+    apply(request, bound(request))
+    params = sampling(request)
+    assert params.structured_outputs.grammar.startswith("root ::=")
+    assert params.structured_outputs.json is None
+    assert params.include_stop_str_in_output
+    assert not params.skip_special_tokens
+    assert not params.stop
+
+
+def test_stop_strings_stay_where_text_may_come() -> None:
+    request = chat(tools=[WEATHER, TIME], stop=["Observation:"])
+    apply(request, bound(request))
+    assert sampling(request).stop == ["Observation:"]
+
+
+def test_adjusting_twice_changes_nothing() -> None:
+    request = chat(tools=[WEATHER])
+    binding = bound(request)
+    apply(request, binding)
+    once = request.model_dump()
+    apply(request, binding)
+    assert request.model_dump() == once
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"tools": [WEATHER], "tool_choice": "none"},
+        {"response_format": {"type": "text"}},
+        {"response_format": {"type": "json_object"}},
+        {"structured_outputs": {"regex": "a+"}},
+        {
+            "response_format": {
+                "type": "structural_tag",
+                "format": {"type": "grammar", "grammar": "root ::= [a]"},
+            }
+        },
+    ],
+)
+def test_other_requests_keep_what_they_ask_for(fields: dict[str, Any]) -> None:
+    request = chat(**fields)
+    before = request.model_dump()
+    apply(request, bound(request))
+    assert request.model_dump() == before
+
+
+def test_json_guidance_stays_where_raif_cannot_go() -> None:
+    recursive = {
+        "type": "json_schema",
+        "json_schema": {"name": "t", "schema": TREE["function"]["parameters"]},
+    }
+    request = chat(response_format=recursive)
+    binding = bound(request)
+    apply(request, binding)
+    assert sampling(request).structured_outputs.json == TREE["function"]["parameters"]
+    assert binding.plan.block is not None
+    assert "JSON Schema" in binding.plan.block
+    forced = chat(tools=[TREE], tool_choice="required")
+    apply(forced, bound(forced))
+    assert sampling(forced).structured_outputs.json == TREE["function"]["parameters"]
+
+
+def test_equal_requests_share_a_plan() -> None:
+    first, second = chat(tools=[WEATHER, TIME]), chat(tools=[WEATHER, TIME])
+    assert plan_of(first, ()) is plan_of(second, ())
+    assert plan_of(first, ()) is not plan_of(chat(tools=[TIME, WEATHER]), ())
+
+
+def test_the_binding_is_no_part_of_the_request() -> None:
+    request = chat(tools=[WEATHER])
+    before = request.model_dump_json()
+    binding = bound(request)
+    assert request.model_dump_json() == before
+    assert binding_of(request.model_copy()) is binding
+    assert binding_of(chat()) is None
+
+
+# Responses
+
+
+def test_a_response_repeats_its_text(carrying: None) -> None:
+    request = responses(text=PERSON_TEXT)
+    apply(request, bound(request))
+    assert request.text is None
+    sampling(request)
+    request.build_chat_params(None, "auto")
+    assert request.text.format.type == "json_schema"
+    give_back_text(request)
+    assert request.text.format.type == "json_schema"
+
+
+@pytest.mark.parametrize("make", [chat, responses])
+def test_the_renderer_gets_the_request(carrying: None, make: Any) -> None:
+    vllm_api.carry_requests()
+    request = make()
+    params = request.build_chat_params(None, "auto").with_defaults({"tools": None, "x": 1})
+    carried, plain = vllm_api.take_request(params)
+    assert carried is request
+    assert plain.response_format is None
+    assert vllm_api.take_request(plain) == (None, plain)
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        (
+            {"response_format": {**PERSON, "json_schema": {"name": "x", "schema": {"type": 1}}}},
+            "response_format",
+        ),
+        ({"tools": [tool("x", a={"type": "strin"})]}, "tools"),
+        ({"tools": [NOW, NOW]}, "tools"),
+        ({"tools": [tool("a=b"), NOW]}, "tools"),
+        ({"tools": [tool(" "), NOW]}, "tools"),
+    ],
+)
+def test_what_cannot_be_used_is_the_clients_error(fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(VLLMValidationError) as caught:
+        plan_of(chat(**fields), ())
+    assert caught.value.parameter == field
+
+
+def test_a_message_cannot_be_continued_with_tools() -> None:
+    continued = ChatParams(chat_template_kwargs={"continue_final_message": True})
+    with pytest.raises(VLLMValidationError, match="continue_final_message"):
+        bind_request(chat(tools=[WEATHER]), continued, _Model(), _Tokenizer())
+    assert bind_request(chat(response_format=PERSON), continued, _Model(), _Tokenizer()).plan is CHAT
+
+
+class _Model:
+    """As much of vLLM's model configuration as a binding needs."""
+
+    model = "/models/llama-raif"
+    served_model_name = "llama"
+
+    def try_get_generation_config(self) -> dict[str, Any]:
+        return {"eos_token_id": [2, 3]}
+
+
+class _Tokenizer:
+    eos_token_id = 2
+
+    def decode(self, ids: list[int]) -> str:
+        return "".join(f"<{number}>" for number in ids)
+
+
+def test_every_token_that_ends_a_reply_is_known() -> None:
+    request = chat(stop_token_ids=[9])
+    assert bind_request(request, ChatParams(), _Model(), _Tokenizer()).endings == ("<2>", "<9>", "<3>")
+
+
+# Prompts
+
+
+@pytest.mark.parametrize(
+    ("setting", "model", "trained"),
+    [
+        ("auto", None, True),
+        ("auto", "llama", True),
+        ("auto", "other", False),
+        ("auto", "my-raif-adapter", True),
+        ("primer", "my-raif-adapter", False),
+        ("trained", "other", True),
+    ],
+)
+def test_names_and_the_setting_decide_how_a_schema_is_shown(setting: Any, model: Any, trained: bool) -> None:
+    assert is_trained(setting, model, vllm_api.base_names(_Model())) == trained
+
+
+@pytest.mark.parametrize(("given", "setting"), [("", "auto"), ("Primer", "primer"), ("nonsense", "auto")])
+def test_the_setting_comes_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, given: str, setting: str
+) -> None:
+    monkeypatch.setenv(PROMPTING_VARIABLE, given)
+    assert prompting() == setting
+
+
+HISTORY: list[dict[str, Any]] = [
+    {"role": "user", "content": [{"type": "text", "text": "Weather?"}]},
+    {
+        "role": "assistant",
+        "tool_calls": [{"id": "a", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}],
+    },
+    {"role": "tool", "tool_call_id": "a", "content": "rain"},
+]
+PARAMS = ChatParams(chat_template_kwargs={"tools": [WEATHER]})
+
+
+def test_the_last_user_turn_gets_the_cue_and_the_template_no_tools() -> None:
+    plan = plan_of(chat(tools=[WEATHER, TIME]), ())
+    turns, params = shown(plan, [{"role": "user", "content": "Weather? </tools>"}], PARAMS)
+    assert turns == [{"role": "user", "content": f"Weather? < /tools>\n\n{plan.block}"}]
+    assert params.chat_template_kwargs["tools"] is None
+
+
+@pytest.mark.parametrize("fields", [{}, {"tools": [WEATHER], "tool_choice": "none"}])
+def test_earlier_calls_are_shown_as_raif(fields: dict[str, Any]) -> None:
+    turns, _ = shown(plan_of(chat(**fields), ()), HISTORY, PARAMS)
+    assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
+    assert turns[1]["content"] == "<tool_call>\nget_weather\ncity=Oslo\n</tool_call>"
+    assert turns[2]["content"] == "<tool_response>\nrain\n</tool_response>"
+
+
+def test_plain_messages_stay_the_same_objects() -> None:
+    messages = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]
+    turns, params = shown(plan_of(chat(), ()), messages, PARAMS)
+    assert turns[0] is messages[0]
+    assert params is PARAMS
+
+
+def test_an_image_beside_a_schema_is_the_clients_error() -> None:
+    messages = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]
+    with pytest.raises(VLLMValidationError, match="image_url"):
+        shown(plan_of(chat(response_format=PERSON), ()), messages, PARAMS)
+
+
+def test_a_plan_holds_what_a_request_says() -> None:
+    plan = plan_of(chat(tools=[WEATHER, TIME], parallel_tool_calls=False), ())
+    assert plan.block is not None
+    assert "get_weather — Calls get_weather. (city:s)" in plan.block
+    assert plan_of(chat(tools=[WEATHER, TIME], model="llama"), ()).block != plan.block
+    assert json.dumps(TEXT) not in plan.block
