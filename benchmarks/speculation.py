@@ -3,9 +3,10 @@
     python benchmarks/speculation.py MODEL --json results/speculation.json
 
 ``MODEL`` is the folder of the small model (``examples/small_model.py`` prints it); the repository's RAIF
-adapter is merged into its weights first, or asked as a LoRA request with ``--lora``. Held-out items are asked by the
-trained cue and under their grammar, greedily, one by one and in batches. Three engines are loaded at the
-same time and take turns: without drafts, with vLLM's own n-gram drafts, and with RAIF speculation.
+adapter is merged into its weights first, or asked as a LoRA request with ``--lora``. Held-out items are
+asked by the trained cue and under their grammar, greedily, one by one and in batches. Three engines are
+loaded at the same time and take turns: without drafts, with vLLM's own n-gram drafts, and with RAIF
+speculation.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
     python benchmarks/wall_time.py MODEL --json results/wall_time.json
 
 ``MODEL`` is the folder of the small model (``examples/small_model.py`` prints it); the repository's RAIF
-adapter is merged into its weights first. So that all ways carry the same values, whatever the model would answer, a
-grammar with exactly one sentence makes it write the right object: as RAIF, or as JSON in one line as models
-write it (a space behind ``:`` and ``,``). Free JSON is as many tokens without any grammar. Two engines, with
-and without RAIF speculation, are loaded at the same time; all ways take turns, one object after the other.
+adapter is merged into its weights first. So that all ways carry the same values, whatever the model would
+answer, a grammar with exactly one sentence makes it write the right object: as RAIF, or as JSON in one line
+as models write it (a space behind ``:`` and ``,``). Free JSON is as many tokens without any grammar. Two
+engines, with and without RAIF speculation, are loaded at the same time; all ways take turns, one object
+after the other.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from raif_integrations.contract.tree import Array, Choice, Node, Object, Property
@@ -34,6 +34,15 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
+def identity(value: Any) -> Hashable:
+    """A hashable stand-in: two values are :func:`same` exactly if theirs are equal."""
+    if isinstance(value, dict):
+        return "object", frozenset((key, identity(below)) for key, below in value.items())
+    if isinstance(value, (list, tuple)):
+        return "array", tuple(map(identity, value))
+    return isinstance(value, bool), value
+
+
 def fits(value: Any, kinds: frozenset[str]) -> bool:
     """Whether a value is of one of the JSON Schema types."""
     kind = kind_of(value)
@@ -54,7 +63,7 @@ def constant_nodes(values: Iterable[Any]) -> tuple[list[Node], bool]:
         One :class:`Choice` for the scalars and a closed node for each array and object; and whether
         ``null`` is among them.
     """
-    scalars: list[str | int | float | bool] = []
+    scalars: dict[Hashable, str | int | float | bool] = {}
     nodes: list[Node] = []
     nullable = False
     for value in values:
@@ -64,10 +73,10 @@ def constant_nodes(values: Iterable[Any]) -> tuple[list[Node], bool]:
             nodes.append(_constant_object(value))
         elif isinstance(value, (list, tuple)):
             nodes.append(_constant_array(value))
-        elif not any(same(value, other) for other in scalars):
-            scalars.append(value)
+        else:
+            scalars.setdefault(identity(value), value)
     if scalars:
-        nodes.insert(0, Choice(values=tuple(scalars)))
+        nodes.insert(0, Choice(values=tuple(scalars.values())))
     return nodes, nullable
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from raif_integrations.contract.conditions import NOT_AMONG
 from raif_integrations.contract.conjunction import Place
-from raif_integrations.contract.constants import same
+from raif_integrations.contract.constants import identity
 from raif_integrations.contract.tree import Scalar
 
 ALL_KINDS = frozenset({"null", "boolean", "object", "array", "number", "string"})
@@ -69,12 +69,12 @@ def allowed_values(place: Place) -> list[Any]:
     lists = [list(values) for values in place.values("enum")]
     lists += [[value] for value in place.values("const")]
     first, *others = lists or [[False, True, None]]
-    ruled_out = [value for values in place.values(NOT_AMONG) for value in values]
+    wanted = [set(map(identity, values)) for values in others]
+    ruled_out = {identity(value) for values in place.values(NOT_AMONG) for value in values}
     return [
         value
         for value in first
-        if all(any(same(value, other) for other in more) for more in others)
-        and not any(same(value, other) for other in ruled_out)
+        if all(identity(value) in values for values in wanted) and identity(value) not in ruled_out
     ]
 
 

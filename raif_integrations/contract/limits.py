@@ -36,6 +36,31 @@ def limits_of(root: Node, definitions: Mapping[str, Node]) -> tuple[Limit, ...]:
     return tuple(dict.fromkeys(_walk(root, "", definitions, set())))
 
 
+def places_in(node: Node, counted: dict[int, int] | None = None) -> int:
+    """How many places a value of a node may have; one that is shared by references counts each time.
+
+    Cue and grammar spell out each place, so a few references that double each other could keep them
+    busy for years.
+
+    Args:
+        node: The node.
+        counted: What is known already, by identity.
+    """
+    counted = {} if counted is None else counted
+    if id(node) not in counted:
+        counted[id(node)] = 1
+        below: tuple[Node, ...] = ()
+        if isinstance(node, Union):
+            below = node.options
+        elif isinstance(node, Array):
+            below = (*node.prefix, *((node.items,) if node.items is not None else ()))
+        elif isinstance(node, Object):
+            below = (*(one.node for one in node.properties), *(one for _, one in node.patterns))
+            below += (node.additional,) if node.additional is not None else ()
+        counted[id(node)] += sum(places_in(one, counted) for one in below)
+    return counted[id(node)]
+
+
 def _walk(node: Node, path: str, definitions: Mapping[str, Node], seen: set[int]) -> Iterator[Limit]:
     if id(node) in seen:
         return

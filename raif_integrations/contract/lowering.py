@@ -11,7 +11,7 @@ from typing import Any
 
 from raif_integrations.contract.conditions import NOT_AMONG, Conditions
 from raif_integrations.contract.conjunction import Gatherer, Part, Place
-from raif_integrations.contract.constants import constant_nodes, fits, same
+from raif_integrations.contract.constants import constant_nodes, fits, identity
 from raif_integrations.contract.dialect import JsonSchema, ValidatorClass, resolver_of
 from raif_integrations.contract.keywords import (
     IMPLIED_BY,
@@ -376,9 +376,8 @@ def _distinct(nodes: list[Node]) -> list[Node]:
         if isinstance(node, Choice) and not node.loose:
             first = next((other for other in kept if isinstance(other, Choice)), None)
             if first is not None:
-                extra = tuple(
-                    value for value in node.values if not any(same(value, old) for old in first.values)
-                )
+                known = set(map(identity, first.values))
+                extra = tuple(value for value in node.values if identity(value) not in known)
                 kept[kept.index(first)] = replace(first, values=first.values + extra)
                 continue
         if not any(equal_nodes(node, other) for other in kept):

@@ -6,9 +6,12 @@ from dataclasses import replace
 
 from raif_integrations.contract.ambiguity import ambiguous_texts
 from raif_integrations.contract.dialect import JsonSchema, ValidatorClass, draft_of
-from raif_integrations.contract.limits import limits_of
+from raif_integrations.contract.limits import limits_of, places_in
 from raif_integrations.contract.lowering import Lowering, TooLargeError
 from raif_integrations.contract.tree import Limit, Node, Object, Property, Reference, Tree
+
+_MOST_PLACES = 2_000
+"""Real schemas have a few hundred at most (551 is the most of 664 in MaskBench)."""
 
 ENVELOPE = "value"
 """The key under which a root that is not an object travels."""
@@ -35,6 +38,8 @@ def lower(schema: JsonSchema, draft: ValidatorClass | None = None) -> Tree:
         return _refused("The schema is too large or too deep to be carried field by field.")
     if node is None:
         return _refused("No value satisfies the schema.")
+    if places_in(node) > _MOST_PLACES:
+        return _refused(f"Its references unfold into more than {_MOST_PLACES} places.")
     root, envelope = _rooted(node, lowering.definitions)
     tree = Tree(root=root, definitions=lowering.definitions, envelope=envelope)
     limits = (*limits_of(root, lowering.definitions), *ambiguous_texts(tree))

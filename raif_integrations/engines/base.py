@@ -3,7 +3,8 @@
 An engine knows nothing of RAIF, tools or frameworks. It renders the messages with the model's
 chat template, generates under the sampling settings and the constraint, and reports text, finish
 reason, usage, model name and request id. The embedded engine, the server engine and the scripted
-engine of the tests are interchangeable behind this protocol.
+engine of the tests are interchangeable behind this protocol. A server may have a plugin that decodes; a
+request with ``server_decoding`` makes use of it, and only an engine that asks a server takes it.
 """
 
 from __future__ import annotations

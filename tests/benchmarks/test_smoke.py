@@ -20,7 +20,8 @@ WITH_ENGINE = ("embedded_throughput", "speculation", "wall_time", "answers")
 
 def run(name: str, model: Path, result: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a benchmark as a person does, from the root of the repository."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "RAIF_TEST_MODEL": str(model)}
+    paths = os.pathsep.join((str(ROOT), str(ROOT / "examples")))
+    environment = os.environ | {"PYTHONPATH": paths, "RAIF_TEST_MODEL": str(model)}
     command = [sys.executable, f"benchmarks/{name}.py", "--smoke", "--json", str(result), *arguments]
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=500
@@ -53,7 +54,9 @@ def test_a_benchmark_runs(name: str, model_path: Path, tmp_path: Path) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("name", WITH_ENGINE)
 def test_a_benchmark_with_an_engine_runs(name: str, model_path: Path, tmp_path: Path) -> None:
-    arguments = ["--model", str(model_path)] if name == "answers" else []
+    arguments = {"answers": ["--model", str(model_path)], "embedded_throughput": []}.get(
+        name, [str(model_path)]
+    )
     outcome = run(name, model_path, tmp_path / "result.json", *arguments)
     assert outcome.returncode == 0, outcome.stderr[-4000:]
     result = json.loads((tmp_path / "result.json").read_text())

@@ -53,3 +53,10 @@ def test_the_fitting_template_follows_type_and_tokens(
     model_type: str, tokens: list[str], name: str | None
 ) -> None:
     assert fitting_chat_template(model_type, tokens) == name
+
+
+def test_the_page_shows_the_list_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    assert main(["template"]) == 0
+    listed = capsys.readouterr().out
+    assert f"$ raif-integrations template\n{listed}$" in page.read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from raif_integrations.errors import (
     ConfigurationError,
     EngineConnectionError,
     EngineError,
+    EngineTimeoutError,
 )
 from tests.support.engine_calls import BOTH, EngineCalls
 from tests.support.stub_server import (
@@ -204,6 +205,17 @@ def test_a_closed_port_and_a_wrong_key_are_no_descriptions() -> None:
             description(stub)
     with ServerEngine(root, max_retries=0) as engine, pytest.raises(EngineConnectionError):
         describe_server(engine)
+
+
+def test_questions_take_no_longer_than_the_request_may() -> None:
+    silent = BLOCKED["silence"]
+    with server(None, silent, None, silent) as stub:
+        for path in ("/version", "/metrics"):
+            stub.on(path, silent)
+        request = replace(asked(stub, tools=[WEATHER]), timeout=0.3)
+        with ServerEngine(stub.root) as engine, pytest.raises(EngineTimeoutError):
+            engine.generate(request)
+        assert len(stub.received) <= 4
 
 
 # What is refused before it is sent

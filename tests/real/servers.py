@@ -51,7 +51,7 @@ every_way = ways(*WAYS)
 """Decoded here on every kind of server, and by the server where a plugin does it."""
 
 every_choosing_way = ways(*(way for way in WAYS if way != ("raif-vllm", "server")))
-"""The same without raif-vllm, which calls no tool where several are offered."""
+"""The same without raif-vllm's, which calls no tool where several are offered, and always the only one."""
 
 every_server = pytest.mark.parametrize("served", KINDS, indirect=True)
 """Each kind of server."""

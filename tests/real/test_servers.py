@@ -8,6 +8,7 @@ import pytest
 from llama_index.core.llms import ChatMessage
 
 from raif_integrations.engines.base import GrammarConstraint, Request, Sampling, ServerDecoding
+from raif_integrations.engines.embedded import EmbeddedEngine
 from raif_integrations.engines.server import ServerEngine
 from raif_integrations.engines.server.detection import describe_server
 from raif_integrations.errors import ConfigurationError
@@ -31,6 +32,17 @@ def get_weather(city: str) -> str:
 def add(a: int, b: int) -> int:
     """Add two numbers"""
     return a + b
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_an_engine_in_this_process_leaves_nothing_to_a_server(
+    embedded_engine: EmbeddedEngine, adapter_name: str, streamed: bool
+) -> None:
+    chat = ChatRaifVLLM(engine=embedded_engine, adapter=adapter_name, wire="server", max_tokens=5)
+    bound = chat.bind_tools([get_weather])
+    with pytest.raises(ConfigurationError, match=r"wire='server'.*in this process.*Leave wire out"):
+        list(bound.stream("Weather in Oslo?")) if streamed else bound.invoke("Weather in Oslo?")
+    assert chat.invoke("Say hello.").text
 
 
 @every_server

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from prometheus_client import REGISTRY
-from vllm.entrypoints.openai.cli_args import make_arg_parser
+from vllm.entrypoints.launchers.cli_args import make_arg_parser
 from vllm.reasoning import ReasoningParserManager
 from vllm.renderers.hf import HfRenderer
 from vllm.renderers.registry import RENDERER_REGISTRY

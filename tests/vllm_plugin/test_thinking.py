@@ -23,7 +23,7 @@ def accepts(grammar: str, text: str) -> bool:
         "a=b",
         "<think></think>a=b",
         "<think>\nx < y\n</think>\n\na=b",
-        "<think></thin</think></thi></think>a=b".replace("</think></thi>", "</thi>"),
+        "<think></thin</thi</think>a=b",
         "<think><</</t</think>\na=b",
         "<think><think></think>a=b",
     ],

@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from raif_integrations.engines.server.address import ServerAddress
+from raif_integrations.engines.server.decoding import DecodingFound, Plugin
 from raif_integrations.engines.server.errors import CallContext, status_of, unreadable
 from raif_integrations.engines.server.exchange import Steps
 from raif_integrations.engines.server.http import Call, HttpResponse
@@ -23,9 +24,6 @@ from raif_integrations.errors import EngineError, RequestError, ServerError
 
 if TYPE_CHECKING:
     from raif_integrations.engines.server.engine import ServerEngine
-
-Plugin: TypeAlias = Literal["raif-vllm", "raif-integrations"]
-"""``raif-vllm``: the plugin of that name, for vLLM 0.19. ``raif-integrations``: this package's own."""
 
 _QUESTION_SECONDS = 5.0
 _MODELS_SECONDS = 30.0
@@ -98,15 +96,6 @@ def describe_server(engine: ServerEngine, *, probe: bool = True) -> ServerDescri
     return engine.describe(probe=probe)
 
 
-@dataclass(frozen=True, slots=True)
-class DecodingFound:
-    """Which plugin there is and whether it decodes; see :class:`ServerDescription`."""
-
-    plugin: Plugin | None
-    plugin_version: str | None
-    decodes: bool | None
-
-
 class Send(Protocol):
     """Makes a call and raises this package's errors."""
 
@@ -153,15 +142,17 @@ class Detection:
             self.refused["/v1/models"] = error.message
             return None
 
-    def version(self) -> Steps[str | None]:
-        """vLLM's version."""
+    def version(self, left: Callable[[], float] | None = None) -> Steps[str | None]:
+        """vLLM's version; ``left`` tells how many seconds the caller can still wait."""
         if self._version is None:
-            payload = yield from self._ask("/version", _parsed)
+            payload = yield from self._ask("/version", _parsed, left)
             version = payload.get("version") if isinstance(payload, dict) else None
             self._version = (version if isinstance(version, str) else None,)
         return self._version[0]
 
-    def decoding(self, model: str, *, probe: bool = True) -> Steps[DecodingFound]:
+    def decoding(
+        self, model: str, *, probe: bool = True, left: Callable[[], float] | None = None
+    ) -> Steps[DecodingFound]:
         """Whether a RAIF plugin decodes.
 
         This package's plugin shows in ``/metrics`` of servers that were started with it. raif-vllm does not
@@ -172,23 +163,27 @@ class Detection:
         Args:
             model: Name of a model to ask.
             probe: Make that generation.
+            left: Tells how many seconds the caller can still wait.
         """
         if self._decoding is not None:
             return self._decoding
-        metrics = yield from self._ask("/metrics", _metrics)
+        metrics = yield from self._ask("/metrics", _metrics, left)
         gauge = _GAUGE.search(metrics or "")
         if gauge is not None:
             self._decoding = DecodingFound("raif-integrations", gauge.group(1), decodes=True)
             return self._decoding
         if not probe:
             return DecodingFound(None, None, decodes=None)
-        decodes = yield from self._probe(model)
-        may_be_current = _is_current((yield from self.version()))
+        decodes = yield from self._probe(model, left)
+        may_be_current = _is_current((yield from self.version(left)))
         if decodes is False and metrics is None and may_be_current is not False:
             decodes = None
         raif_vllm = decodes is True and may_be_current is False
         self._decoding = DecodingFound("raif-vllm" if raif_vllm else None, None, decodes)
         return self._decoding
+
+    def _patience(self, most: float, left: Callable[[], float] | None) -> float:
+        return min(self._timeout, most, left() if left is not None else most)
 
     def describe(self, model: str | None, *, probe: bool) -> Steps[ServerDescription]:
         """Everything there is to tell.
@@ -212,9 +207,9 @@ class Detection:
             refused=dict(self.refused),
         )
 
-    def _probe(self, model: str) -> Steps[bool | None]:
+    def _probe(self, model: str, left: Callable[[], float] | None) -> Steps[bool | None]:
         url = f"{self._address.api}/chat/completions"
-        seconds = min(self._timeout, _PROBE_SECONDS)
+        seconds = self._patience(_PROBE_SECONDS, left)
         context = CallContext(self._address, url, seconds, model)
         call = Call("POST", url, seconds, {"model": model, **_PROBE})
         try:
@@ -232,12 +227,18 @@ class Detection:
             return False
         return True if _as_json(text) == {_PROBE_KEY: _PROBE_WORD} else None
 
-    def _ask(self, path: str, read: Callable[[HttpResponse, CallContext], Any]) -> Steps[Any]:
+    def _ask(
+        self,
+        path: str,
+        read: Callable[[HttpResponse, CallContext], Any],
+        left: Callable[[], float] | None,
+    ) -> Steps[Any]:
         """Asks one of vLLM's own endpoints; ``None`` if it does not answer."""
         url = f"{self._address.root}{path}"
-        context = CallContext(self._address, url, _QUESTION_SECONDS)
+        seconds = self._patience(_QUESTION_SECONDS, left)
+        context = CallContext(self._address, url, seconds)
         try:
-            call = Call("GET", url, min(self._timeout, _QUESTION_SECONDS))
+            call = Call("GET", url, seconds)
             response = yield from self._send(call, context, retries=_NO_RETRY)
             return read(response, context)
         except EngineError as error:

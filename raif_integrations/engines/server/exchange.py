@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import openai
 
-from raif_integrations.engines.server.http import Call, HttpClient, HttpResponse, http_errors, http_library
+from raif_integrations.engines.server.http import (
+    Call,
+    HttpClient,
+    HttpRequest,
+    HttpResponse,
+    http_errors,
+    http_library,
+)
 from raif_integrations.engines.server.repeats import Repeats
 
 T = TypeVar("T")
@@ -90,51 +98,54 @@ async def arun(steps: Steps[T], client: Client[openai.AsyncOpenAI]) -> T:
 def _send(client: Client[openai.OpenAI], step: Call | Pause) -> Any:
     if isinstance(step, Pause):
         return time.sleep(step.seconds)
-    if step.method == "GET":
-        return client.sdk.get(step.url, **_arguments(step))
     request = client.repeats.request(step, client.http)
     if request is None:
-        response = client.sdk.post(step.url, body=step.body, **_arguments(step))
-        client.repeats.remember(step, response)
-        return response
-    try:
+        return client.repeats.remember(step, _by_sdk(client.sdk, step))
+    with _failing_as_sdk(request):
         response = client.http.send(request, stream=step.stream)
         if not response.is_success:
             response.read()
-    except http_errors() as error:
-        raise openai.APIConnectionError(request=request) from error
     return _checked(response)
 
 
 async def _asend(client: Client[openai.AsyncOpenAI], step: Call | Pause) -> Any:
     if isinstance(step, Pause):
         return await asyncio.sleep(step.seconds)
-    if step.method == "GET":
-        return await client.sdk.get(step.url, **_arguments(step))
     request = client.repeats.request(step, client.http)
     if request is None:
-        response = await client.sdk.post(step.url, body=step.body, **_arguments(step))
-        client.repeats.remember(step, response)
-        return response
-    try:
+        return client.repeats.remember(step, await _by_sdk(client.sdk, step))
+    with _failing_as_sdk(request):
         response = await client.http.send(request, stream=step.stream)
         if not response.is_success:
             await response.aread()
-    except http_errors() as error:
-        raise openai.APIConnectionError(request=request) from error
     return _checked(response)
 
 
+def _by_sdk(sdk: Any, call: Call) -> Any:
+    """The SDK's own way to make a call: a response, or what an awaiting client awaits."""
+    timeout = openai.Timeout(call.timeout, connect=min(call.timeout, _CONNECT_SECONDS))
+    arguments = {"cast_to": _RESPONSE, "stream": call.stream, "options": {"timeout": timeout}}
+    return (
+        sdk.get(call.url, **arguments)
+        if call.method == "GET"
+        else sdk.post(call.url, body=call.body, **arguments)
+    )
+
+
+@contextmanager
+def _failing_as_sdk(request: HttpRequest) -> Iterator[None]:
+    """What the HTTP library raises, as the SDK's exception."""
+    try:
+        yield
+    except http_errors() as error:
+        raise openai.APIConnectionError(request=request) from error
+
+
 def _checked(response: HttpResponse) -> HttpResponse:
-    """A response of success; any other as the SDK's exception, which the steps know."""
+    """A response of success; any other as the SDK's exception."""
     if response.is_success:
         return response
     raise openai.APIStatusError(f"Error code: {response.status_code}", response=response, body=None)  # type: ignore[arg-type]
-
-
-def _arguments(call: Call) -> dict[str, Any]:
-    timeout = openai.Timeout(call.timeout, connect=min(call.timeout, _CONNECT_SECONDS))
-    return {"cast_to": _RESPONSE, "stream": call.stream, "options": {"timeout": timeout}}
 
 
 # With this type the SDK hands out the bare response: its documented way around its response models.

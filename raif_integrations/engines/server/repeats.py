@@ -40,13 +40,18 @@ class Repeats:
         self._keeps_authorization = any(name.lower() == "authorization" for name in default_headers or ())
         self._sent: dict[tuple[str, bool], _Sent] = {}
 
-    def remember(self, call: Call, response: HttpResponse) -> None:
-        """Takes note of a call that went through the SDK, unless it was sent on to another address."""
+    def remember(self, call: Call, response: HttpResponse) -> HttpResponse:
+        """Takes note of how the SDK made a call, unless it was sent on to another address.
+
+        Returns:
+            The same response.
+        """
         if call.method == "POST" and not response.history:
             headers = response.request.headers.copy()
             for name in _OF_ONE_CALL:
                 headers.pop(name, None)
             self._sent[call.url, call.stream] = _Sent(response.request, headers, call.timeout)
+        return response
 
     def request(self, call: Call, http: HttpClient) -> HttpRequest | None:
         """The HTTP request of a call that is like an earlier one.

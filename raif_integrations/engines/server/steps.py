@@ -6,16 +6,17 @@ Each method is a generator of HTTP exchanges (see :mod:`raif_integrations.engine
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import openai
 
-from raif_integrations.engines.base import Completion, Delta, Message, ModelInfo, Request, ServerDecoding
+from raif_integrations.engines.base import Completion, Delta, Message, ModelInfo, Request
 from raif_integrations.engines.server import errors
 from raif_integrations.engines.server.address import ServerAddress
-from raif_integrations.engines.server.detection import DecodingFound, Detection, ServerDescription
+from raif_integrations.engines.server.decoding import DecodingFound, check_decoding, loses_streamed_calls
+from raif_integrations.engines.server.detection import Detection, ServerDescription
 from raif_integrations.engines.server.errors import CallContext
 from raif_integrations.engines.server.events import EventDecoder
 from raif_integrations.engines.server.exchange import Pause, Steps
@@ -138,6 +139,15 @@ class OpenStream:
             raise errors.from_transport(error, self.context) from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A generation that is about to be asked for: until when, of which model, and who decodes it."""
+
+    deadline: Deadline
+    model: str
+    found: DecodingFound | None
+
+
 class ServerSteps:
     """The steps of one engine.
 
@@ -161,15 +171,15 @@ class ServerSteps:
 
     def generate(self, request: Request) -> Steps[Completion]:
         """Generates one reply."""
-        response, _, context = yield from self._chat(request, stream=False)
-        return read_completion(_json(response, context), max_tokens=request.sampling.max_tokens)
+        return (yield from self._whole(request, (yield from self._begin(request))))
 
     def open_stream(self, request: Request) -> Steps[OpenStream | Completion]:
         """Begins a stream; gives the whole reply instead where the server would lose part of a stream."""
-        if (yield from self._loses_streamed_calls(request)):
-            return (yield from self.generate(request))
-        response, deadline, context = yield from self._chat(request, stream=True)
-        return OpenStream(response, deadline, context, request.sampling.max_tokens)
+        begun = yield from self._begin(request)
+        if loses_streamed_calls(request.server_decoding, begun.found):
+            return (yield from self._whole(request, begun))
+        response, context = yield from self._chat(request, begun, stream=True)
+        return OpenStream(response, begun.deadline, context, request.sampling.max_tokens)
 
     def default_model(self) -> Steps[str]:
         """The name to send for requests that name no model.
@@ -229,12 +239,23 @@ class ServerSteps:
             raise ServerError(f"{url} answered without a token count.")
         return int(payload["count"])
 
-    def _chat(self, request: Request, *, stream: bool) -> Steps[tuple[HttpResponse, Deadline, CallContext]]:
+    def _begin(self, request: Request) -> Steps[_Begun]:
         deadline = Deadline.of(request.timeout, self._timeout)
         model = request.model or (yield from self.default_model())
+        found = None
         if request.server_decoding is not None:
-            found = yield from self._detection.decoding(model)
+            found = yield from self._detection.decoding(model, left=deadline.left)
             check_decoding(request.server_decoding, found, self._address.api)
+        return _Begun(deadline, model, found)
+
+    def _whole(self, request: Request, begun: _Begun) -> Steps[Completion]:
+        response, context = yield from self._chat(request, begun, stream=False)
+        return read_completion(_json(response, context), max_tokens=request.sampling.max_tokens)
+
+    def _chat(
+        self, request: Request, begun: _Begun, *, stream: bool
+    ) -> Steps[tuple[HttpResponse, CallContext]]:
+        deadline, model = begun.deadline, begun.model
         call = Call(
             "POST", self._chat_url, deadline.silence, chat_body(request, model, stream=stream), stream
         )
@@ -243,7 +264,7 @@ class ServerSteps:
             response = yield from self._send(call, context, deadline=deadline)
         except ModelNotFoundError as error:
             raise (yield from self._explain_missing(error)) from error.__cause__
-        return response, deadline, context
+        return response, context
 
     def _send(
         self,
@@ -280,18 +301,6 @@ class ServerSteps:
             attempt += 1
             call = Call(call.method, call.url, deadline.left(), call.body, call.stream)
 
-    def _loses_streamed_calls(self, request: Request) -> Steps[bool]:
-        """Whether the calls of a streamed reply would come without their arguments.
-
-        raif-vllm decodes them at a mark that the published adapters do not write. The arguments of a tool
-        that was named are handed on as they are written.
-        """
-        decoding = request.server_decoding
-        if decoding is None or not decoding.tools or isinstance(decoding.tool_choice, Mapping):
-            return False
-        model = request.model or (yield from self.default_model())
-        return (yield from self._detection.decoding(model)).plugin == "raif-vllm"
-
     def _only_base(self, served: ServedModels | None) -> str:
         if served is not None and len(served.bases) == 1:
             return served.bases[0]
@@ -310,27 +319,6 @@ class ServerSteps:
         if served is None or not served.names:
             return error
         return ModelNotFoundError(error.message, hint=f"It serves: {', '.join(served.names)}.")
-
-
-def check_decoding(asked: ServerDecoding, found: DecodingFound, api: str) -> None:
-    """Refuses to leave decoding to a server that is known not to do it.
-
-    Raises:
-        ConfigurationError: No plugin decodes there, or it cannot choose between the tools.
-    """
-    here = "Leave wire out: replies are then decoded here, on any vLLM server."
-    if found.decodes is False:
-        raise ConfigurationError(
-            f"wire='server' leaves decoding to the server, but {api} has no RAIF plugin that decodes.",
-            hint=f"{here} Or start it with a plugin and --enable-auto-tool-choice --tool-call-parser raif "
-            "--reasoning-parser raif.",
-        )
-    named = isinstance(asked.tool_choice, Mapping)
-    if found.plugin == "raif-vllm" and len(asked.tools) > 1 and not named:
-        raise ConfigurationError(
-            f"raif-vllm at {api} calls no tool when several are offered.",
-            hint=f"{here} Or name one with tool_choice, or offer one only.",
-        )
 
 
 def _json(response: HttpResponse, context: CallContext) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-_TEXT = re.compile(rb'"content": ?("(?:[^"\\\\]|\\\\.)*")')
+_TEXT = re.compile(rb'"content": ?("(?:[^"\\]|\\.)*")')
 
 
 class TextFrame:

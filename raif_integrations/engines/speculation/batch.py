@@ -4,7 +4,8 @@ vLLM tells a drafter nothing but the rows of its batch: all tokens of a request,
 which are new. Rows move: a finished request leaves a hole that another one fills, new requests take its row,
 and attention backends reorder. So a state is a function of tokens alone, and a row has the state whose tokens
 are the row's tokens without the new ones, wherever it was in the last step. All of them are compared: a
-comparison of thousands of tokens takes about a microsecond. A state that no row has is dropped at once.
+comparison of thousands of tokens takes about a microsecond. A state that no row has is dropped at once, so
+that a request which vLLM sets aside for a step gets no more drafts: where its reply began is not known then.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ class Drafter:
 
     @property
     def remembered(self) -> int:
-        """Requests that are remembered."""
-        return sum(state is not None for state in self._states)
+        """Requests of whose text something is remembered."""
+        return sum(state is not None and state.reply is not None for state in self._states)
 
     def drafts(self, new: Sequence[Sequence[int]], lengths: Sequence[int], rows: Any) -> list[list[int]]:
         """One step: a draft for each request, empty where nothing is known.
@@ -71,9 +72,8 @@ class Drafter:
             lengths: How many tokens each request has, the new ones included.
             rows: A two-dimensional array of token ids, one request a row.
         """
-        before = self._states
+        before = _Before(self._states)
         states: list[_State | None] = []
-        unclaimed: dict[int, list[_State]] | None = None
         drafts: list[list[int]] = []
         chance = least_chance(len(new))
         for number, tokens in enumerate(new):
@@ -84,22 +84,18 @@ class Drafter:
             length = lengths[number]
             old = length - len(tokens)
             row = rows[number]
-            state = before[number] if number < len(before) else None
-            if state is None or not _is_same(state, row, old):
-                if unclaimed is None:
-                    unclaimed = _by_length(before)
-                found = unclaimed.get(old, ())
-                state = next((other for other in found if _is_same(other, row, old)), None)
+            state = before.take(number, row[:old])
             reply = state.reply if state is not None else self._read(row, old)
             draft: list[int] = []
             if reply is not None:
                 reply.advance(tokens)
                 if chance is not None:
                     draft = reply.draft(self._most, chance)
-                if reply.over:
-                    reply = None
-            states.append(_State(row[:length].copy(), reply))
             drafts.append(draft)
+            if reply is not None and reply.ended:
+                states.append(None)
+            else:
+                states.append(_State(row[:length].copy(), reply))
         self._states = states
         return drafts
 
@@ -120,14 +116,32 @@ def least_chance(requests: int) -> float | None:
     return next((chance for most, chance in _LEAST_CHANCES if requests <= most), None)
 
 
-def _is_same(state: _State, row: Row, length: int) -> bool:
-    tokens = state.tokens
-    return len(tokens) == length and bool((tokens == row[:length]).all())
+class _Before:
+    """The states of the last step, each of which belongs to one row at most."""
+
+    def __init__(self, states: list[_State | None]) -> None:
+        self._states = states
+        self._by_length: dict[int, list[int]] | None = None
+
+    def take(self, number: int, tokens: Row) -> _State | None:
+        """The state with these tokens: of the same row, mostly, else of any other."""
+        states = self._states
+        if number < len(states) and _has(states[number], tokens):
+            return self._claim(number)
+        if self._by_length is None:
+            self._by_length = {}
+            for place, state in enumerate(states):
+                if state is not None:
+                    self._by_length.setdefault(len(state.tokens), []).append(place)
+        for place in self._by_length.get(len(tokens), ()):
+            if _has(states[place], tokens):
+                return self._claim(place)
+        return None
+
+    def _claim(self, number: int) -> _State | None:
+        state, self._states[number] = self._states[number], None
+        return state
 
 
-def _by_length(states: Sequence[_State | None]) -> dict[int, list[_State]]:
-    found: dict[int, list[_State]] = {}
-    for state in states:
-        if state is not None:
-            found.setdefault(len(state.tokens), []).append(state)
-    return found
+def _has(state: _State | None, tokens: Row) -> bool:
+    return state is not None and len(state.tokens) == len(tokens) and bool((state.tokens == tokens).all())

@@ -111,6 +111,11 @@ class Course:
         filled = [*indices, *[0] * len(parts)]
         return "".join(f"{part}[{filled[at]}]" for at, part in enumerate(parts[:-1])) + parts[-1]
 
+    def head(self, number: int, indices: Sequence[int]) -> str:
+        """What a unit begins with, up to its first value."""
+        unit, path = self.units[number], self.path(number, indices)
+        return f"{path}{unit.head}{path}[0]=" if unit.kind == "table" else path + unit.head
+
     def repeats(self, position: Position) -> tuple[int, tuple[int, ...]] | None:
         """The first unit of the next element, where the unit written last is the last of an element.
 

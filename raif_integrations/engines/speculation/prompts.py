@@ -81,12 +81,24 @@ def read_prompt(text: str, reply_at: int, special: frozenset[str]) -> Asked | No
 
 
 def _read_choices(lines: list[str]) -> tuple[Choice, ...]:
-    """Names with the fields below them; a line that is no field names the next one."""
+    """Names with their fields: behind a name in brackets, or on the lines below it."""
     names: list[tuple[str, list[str]]] = []
     for line in lines:
         name, dash, _ = line.partition(" — ")
         if not dash and names and is_field(line):
             names[-1][1].append(line)
-        elif name and not line.startswith("JSON that fits: "):
-            names.append((name, []))
+        elif not line.startswith("JSON that fits "):
+            offer, fields = _bracketed(line)
+            name = name if dash else offer
+            if name:
+                names.append((name, fields))
     return tuple(Choice(name, read_fields(fields)) for name, fields in names)
+
+
+def _bracketed(line: str) -> tuple[str, list[str]]:
+    """A line without the fields in brackets at its end, and the fields."""
+    offer, bracket, listed = line.removesuffix(")").rpartition(" (")
+    fields = listed.split(", ")
+    if not bracket or not line.endswith(")") or not all(map(is_field, fields)):
+        return line, []
+    return offer, fields

@@ -65,6 +65,8 @@ class Reply:
         self._begun = False
         self.over = False
         """Nothing more will be drafted."""
+        self.ended = False
+        """The token that ends replies was written."""
 
     # What was written
 
@@ -74,7 +76,7 @@ class Reply:
             if self.over:
                 return
             if number in self._vocabulary.ends:
-                self.over = True
+                self.over = self.ended = True
                 return
             self._take(number)
 
@@ -114,10 +116,10 @@ class Reply:
         position = self._position
         if not self._named:
             self._name(line)
-        else:
-            self._position = self._behind(position, line)
-            if self._choices and not self._position.opened and read_line(line) is None:
-                self._name(line)
+            return
+        self._position = self._behind(position, line)
+        if self._choices and not position.opened and read_line(line) is None:
+            self._name(line)
 
     def _behind(self, position: Position, line: str) -> Position:
         """The position behind a whole line, with the place its value was copied from."""
@@ -208,20 +210,18 @@ class Reply:
         if choice.name != line:
             return Step(choice.name[len(line) :], _SURE if len(found) == 1 else _GUESS)
         if choice.units:
-            return Step("\n", _SURE)
+            return Step("\n" + Course(choice.units).head(0, ()), _SURE)
         return Step("", _LIKELY, ends=not any(one.units for one in self._choices))
 
     def _key_step(self, line: str, position: Position) -> Step | None:
         """The rest of the key a line begins with, or the next one."""
         for number, indices, chance in self._next_units(position):
-            unit = self._course.units[number]
-            path = self._course.path(number, indices)
-            head = path + unit.head
+            head = self._course.head(number, indices)
             if head.startswith(line) and len(head) > len(line):
-                if unit.kind == "table":
-                    head += f"{path}[0]="
                 return Step(head[len(line) :], chance)
-        return None if line else Step("", _LIKELY, ends=True)
+        if not line:
+            return Step("", _LIKELY, ends=True)
+        return self._name_step(line) if self._choices else None
 
     def _next_units(self, position: Position) -> Iterator[tuple[int, tuple[int, ...], float]]:
         """The units that may follow, the most probable first, with their indices."""

@@ -69,14 +69,14 @@ class Vocabulary:
             text: Their text: the line, or the end of it from the beginning of a token on.
             following: The text to draft.
         """
-        divided = self._divided(text + following)
+        divided = self.ids(text + following)
         count = len(ids)
         if divided[:count] == list(ids):
             return divided[count:]
-        return self._divided(following)
+        return self.ids(following)
 
-    def _divided(self, text: str) -> list[int]:
-        """The tokens of a text that stands inside another one."""
+    def ids(self, text: str) -> list[int]:
+        """The tokens of a text that begins a line."""
         ids, offsets = self._encode(_ANCHOR + text)
         first = next((index for index, (start, _) in enumerate(offsets) if start >= 1), len(ids))
         if first == 0 or offsets[first - 1][1] > 1:
