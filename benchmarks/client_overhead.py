@@ -9,7 +9,8 @@ the same bytes and parses the JSON of a whole reply, these take turns:
 * ``turn``: with the cue, the grammar, the decoder and the validation of one tool call. The goals are at most
   2 times for a reply and 4 times for a stream of 256 pieces;
 * ``ChatRaifVLLM`` with a bound tool, with all that LangChain does around a call;
-* ``ChatOpenAI`` on the same replies, which are plain text to it: it decodes nothing.
+* ``ChatOpenAI`` on the same replies, which are plain text to it: it decodes nothing;
+* ``LangChain itself``: ``invoke`` of a model that only returns a message, so without any exchange.
 
 The CPU time of all threads of this process counts, the server's does not. ``bind_tools`` is measured for its
 own sake: repeated with the same ten tools, as agents do at every step, it is to take at most 0.3 ms.
@@ -24,7 +25,9 @@ from collections.abc import Callable
 from typing import Any
 
 import openai
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel, Field, SecretStr, create_model
 
@@ -118,6 +121,17 @@ class Recorder(ServerEngine):
         return super().generate(request)
 
 
+class Ready(BaseChatModel):
+    """A model that costs nothing: what is left is LangChain's own part of a call."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "ready"
+
+    def _generate(self, *arguments: Any, **more: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(content="Ready"))])
+
+
 class Exchange:
     """The same exchange on every layer.
 
@@ -129,6 +143,7 @@ class Exchange:
     """
 
     def __init__(self, base_url: str, model: str, tool: type[BaseModel], *, streamed: bool) -> None:
+        self._ready = Ready()
         self._url = f"{base_url}/chat/completions"
         self._streamed = streamed
         self._engine = ServerEngine(base_url)
@@ -164,6 +179,7 @@ class Exchange:
             "turn": lambda: run_turn(self._engine, self._turn),
             "ChatRaifVLLM": lambda: self._chat.invoke(MESSAGES),
             "ChatOpenAI": lambda: self._openai.invoke(MESSAGES),
+            "LangChain itself": lambda: self._ready.invoke(MESSAGES),
         }
 
     def _body(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -39,7 +40,8 @@ _NGRAM: Final = {
     "prompt_lookup_max": 4,
 }
 _BATCHES: Final = (1, 4, 16, 64)
-_SEQUENTIAL_ITEMS: Final = 8
+_SEQUENTIAL_ITEMS: Final = 6
+_CACHE_BYTES: Final = 3 * 2**29
 
 
 def main() -> int:
@@ -54,9 +56,7 @@ def main() -> int:
             name: stack.enter_context(_engine(model, drafts, options))
             for name, drafts in _sides(options).items()
         }
-        for name, engine in engines.items():
-            print(f"loading the engine: {name}", file=sys.stderr)
-            engine.start()
+        start_all(engines)
         ratios: list[Ratio] = []
         details: dict[str, Any] = {}
         for size in (1, 4) if options.smoke else _BATCHES:
@@ -68,6 +68,14 @@ def main() -> int:
         ratios.append(Ratio("accepted drafts", drafts["accepted"] / drafts["drafted"], at_least=0.6))
     report(options, _QUESTION, ratios, batches=details, drafts=drafts)
     return 0
+
+
+def start_all(engines: Mapping[str, EmbeddedEngine]) -> None:
+    """Loads engines side by side."""
+    print(f"loading {len(engines)} engines: {', '.join(engines)}", file=sys.stderr)
+    with ThreadPoolExecutor() as pool:
+        for started in [pool.submit(engine.start) for engine in engines.values()]:
+            started.result()
 
 
 def _options() -> argparse.Namespace:
@@ -90,6 +98,8 @@ def _sides(options: argparse.Namespace) -> dict[str, Mapping[str, Any] | None]:
 
 def _engine(model: Path, drafts: Mapping[str, Any] | None, options: argparse.Namespace) -> EmbeddedEngine:
     arguments = {"max_model_len": 1024, "max_num_seqs": 64, **options.engine_args}
+    if "kv_cache_memory_bytes" not in arguments:
+        arguments["kv_cache_memory_bytes"] = _CACHE_BYTES
     if drafts is not None:
         arguments["speculative_config"] = dict(drafts)
         # vLLM counts drafts only where it keeps statistics; one engine of a process can.

@@ -31,6 +31,7 @@ from raif_integrations.conversation.prompt import cue_block, with_block
 from raif_integrations.engines.base import Constraint, Engine, GrammarConstraint, Message, Request, Sampling
 from raif_integrations.engines.embedded import EmbeddedEngine
 from small_model import ADAPTER
+from speculation import start_all
 
 _QUESTION: Final = "How long do the same objects take in RAIF and in JSON?"
 _FASTEST: Final = "RAIF with speculation"
@@ -48,9 +49,7 @@ def main() -> int:
             stack.enter_context(_engine(model, speculation, options.engine_args))
             for speculation in ("on", "off")
         )
-        print("loading two engines", file=sys.stderr)
-        drafting.start()
-        plain.start()
+        start_all({"with speculation": drafting, "without": plain})
         raif = [_raif(item) for item in items]
         guided = [_json(item) for item in items]
         free = [

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,12 @@ class Settings:
 
     Attributes:
         rank: LoRA rank; vLLM loads up to 16 without being told.
-        learning_rate: Highest learning rate; it rises over ``warmup`` steps and falls along a cosine.
+        learning_rate: Highest learning rate; it rises over ``warmup`` steps and falls over the last ones.
         batch_tokens: Most tokens of one forward pass.
         accumulate: Forward passes of one step.
         warmup: Steps.
+        decay: Part of the run at its end over which the learning rate falls to zero. Until then a run can
+            be made longer or shorter.
         clip: Largest norm of the gradient.
         seed: Seed of the order of the data and of LoRA's first weights.
     """
@@ -30,6 +31,7 @@ class Settings:
     batch_tokens: int = 1536
     accumulate: int = 2
     warmup: int = 40
+    decay: float = 0.3
     clip: float = 1.0
     seed: int = 0
 
@@ -120,10 +122,12 @@ class Learner:
         return torch.nn.functional.cross_entropy(logits, torch.tensor(wanted, device=device), reduction="sum")
 
     def _rate(self) -> float:
+        """The learning rate of this step: it rises, stays, and falls over the last part of the run."""
         settings = self._settings
         rise = min(1.0, (self.step + 1) / settings.warmup)
-        done = self.step / max(1, self._steps)
-        return settings.learning_rate * rise * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * done)))
+        falling = max(1, round(self._steps * settings.decay))
+        fall = min(1.0, (self._steps - self.step) / falling)
+        return settings.learning_rate * rise * fall
 
     def _hand_over(self) -> None:
         """Copies the learnt weights into the model."""
@@ -140,7 +144,7 @@ class Learner:
         path.parent.mkdir(parents=True, exist_ok=True)
         state = {
             "step": self.step,
-            "steps": self._steps,
+            "settings": asdict(self._settings),
             "masters": self._masters,
             "optimizer": self._optimizer.state_dict(),
         }
@@ -152,14 +156,13 @@ class Learner:
         """Goes back to a checkpoint.
 
         Raises:
-            ValueError: It belongs to a run of another length or rank.
+            ValueError: It was written with other settings.
         """
         import torch
 
         state = torch.load(path, map_location="cpu", weights_only=True)
-        shapes = [tuple(master.shape) for master in self._masters]
-        if state["steps"] != self._steps or [tuple(one.shape) for one in state["masters"]] != shapes:
-            raise ValueError(f"{path} belongs to another run. Use its settings, or another output folder.")
+        if state["settings"] != asdict(self._settings):
+            raise ValueError(f"{path} was written with other settings. Use these, or another output folder.")
         with torch.no_grad():
             for master, kept in zip(self._masters, state["masters"], strict=True):
                 master.copy_(kept)

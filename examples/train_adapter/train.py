@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -76,7 +77,7 @@ def train(run: Run) -> Path:
     if state.is_file():
         learner.load(state)
         print(f"Going on after step {learner.step} of {len(plan)}.", file=sys.stderr)
-    if run.compile:
+    if run.compile and _can_compile(device):
         learner.compile()
     bar = tqdm(plan[learner.step :], desc="training", unit="step", initial=learner.step, total=len(plan))
     tokens, began = 0, time.monotonic()
@@ -90,6 +91,14 @@ def train(run: Run) -> Path:
             learner.save_adapter(run.output / "adapter")
             print(f"step {learner.step} loss {loss:.4f} {speed:.0f} tokens/s", file=sys.stderr, flush=True)
     return run.output / "adapter"
+
+
+def _can_compile(device: str) -> bool:
+    """Whether the layers can be compiled; says so if not."""
+    if device == "cuda" or any(map(shutil.which, (os.environ.get("CXX") or "c++", "g++", "clang++"))):
+        return True
+    print("No C++ compiler: the layers are not compiled, training takes twice as long.", file=sys.stderr)
+    return False
 
 
 def _plan(examples: Sequence[Encoded], run: Run) -> list[list[list[int]]]:

@@ -68,11 +68,13 @@ class InstalledVllm:
         Raises:
             ConfigurationError: It has none of the modules known to start a server.
         """
+        # -P: what lies in the working directory is not imported, as with vLLM's own command.
+        run_module = [sys.executable, "-P", "-m"]
         if "vllm" in self.distributions and self.has_module(_COMMAND):
-            return [sys.executable, "-m", _COMMAND, "serve", model]
+            return [*run_module, _COMMAND, "serve", model]
         for module in _SERVER_MODULES:
             if self.has_module(module):
-                return [sys.executable, "-m", module, "--model", model]
+                return [*run_module, module, "--model", model]
         raise ConfigurationError(
             f"vLLM {self.version or ''} at {self.folder} has no server that this command knows.",
             hint="Install a vLLM from 0.19 to 0.33.",

@@ -68,13 +68,13 @@ class ChunkMaker:
     def __init__(self) -> None:
         self._blocks_before: list[str] = []
         self._first_index: int | None = None
-        self._arguments: dict[int, str] = {}
-        self._text = ""
+        self._arguments: dict[int, list[str]] = {}
+        self._texts: list[str] = []
 
     def chunk(self, event: TurnEvent) -> ChatGenerationChunk | None:
         """The chunk for an event, or ``None`` if there is nothing to say."""
         if isinstance(event, ToolCallDelta):
-            self._arguments[event.index] += event.json
+            self._arguments[event.index].append(event.json)
             return argument_chunk(self._numbered(event.index), event.json)
         message = self._message(event)
         return None if message is None else ChatGenerationChunk(message=message)
@@ -89,7 +89,7 @@ class ChunkMaker:
                 self._block("reasoning")
                 return AIMessageChunk(content="", additional_kwargs={REASONING_KEY: event.text})
             case ToolCallStart():
-                self._arguments[event.index] = ""
+                self._arguments[event.index] = []
                 return self._call_chunk(event.index, "", call_id=event.id, name=event.name)
             case ToolCallEnd():
                 return self._end_of_call(event.index, event.call)
@@ -104,7 +104,7 @@ class ChunkMaker:
         if not text:
             return None
         self._block("text")
-        self._text += text
+        self._texts.append(text)
         return AIMessageChunk(content=text)
 
     def _call_chunk(
@@ -120,15 +120,15 @@ class ChunkMaker:
         return self._first_index + index
 
     def _end_of_call(self, index: int, call: ToolCall | InvalidToolCall) -> AIMessageChunk | None:
-        streamed = self._arguments[index]
+        streamed = "".join(self._arguments[index])
         if isinstance(call, ToolCall):
             return None if streamed else self._call_chunk(index, "{}")
         return self._call_chunk(index, broken_arguments(streamed, call.text)[len(streamed) :])
 
     def _last_chunk(self, result: TurnResult) -> AIMessageChunk:
-        text = _text(result)
+        text, said = _text(result), "".join(self._texts)
         return AIMessageChunk(
-            content=text[len(self._text) :] if text.startswith(self._text) else "",
+            content=text.removeprefix(said) if text.startswith(said) else "",
             usage_metadata=usage_metadata(result.usage),
             response_metadata=response_metadata(result),
             chunk_position="last",

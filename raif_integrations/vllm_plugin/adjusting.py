@@ -10,7 +10,7 @@ from raif_integrations.vllm_plugin import vllm_api
 from raif_integrations.vllm_plugin.binding import Binding, bind, binding_of
 from raif_integrations.vllm_plugin.options import is_trained, prompting
 from raif_integrations.vllm_plugin.plan import CHAT, Plan, RefusedFieldError, make_plan
-from raif_integrations.vllm_plugin.thinking import after_thinking
+from raif_integrations.vllm_plugin.thinking import CLOSE, Thinking, after_thinking, thinking_of
 
 _LOGGER = logging.getLogger("vllm.raif_integrations")
 
@@ -27,11 +27,37 @@ def bind_request(request: Any, params: Any, model_config: Any, tokenizer: Any) -
     Raises:
         VLLMValidationError: Tools or schemas cannot be used; the server answers with HTTP 400.
     """
-    more = getattr(request, "stop_token_ids", None) or ()
-    endings = vllm_api.ending_texts(model_config, tokenizer, more)
+    endings = vllm_api.ending_texts(model_config, tokenizer)
     plan = plan_of(request, vllm_api.base_names(model_config))
     if vllm_api.continues_message(params):
         plan = _continuing(plan)
+    binding = Binding(plan, endings=endings, tool_choice=getattr(request, "tool_choice", None))
+    bind(request, binding)
+    return binding
+
+
+def bind_rendered(request: Any, tokenizer: Any) -> Binding:
+    """Binds a request whose prompt was not rendered here.
+
+    Either the prompt came ready from the server that prefilled it, or this server renders in another way than
+    by a Hugging Face chat template. The model has been shown no cue then.
+
+    Args:
+        request: vLLM's request.
+        tokenizer: The model's tokenizer.
+
+    Raises:
+        VLLMValidationError: See :func:`bind_request`; or there are tools, and no cue for them.
+    """
+    is_shown = vllm_api.carries_requests()
+    plan = plan_of(request, ()) if is_shown else CHAT
+    if not is_shown and vllm_api.tools_of(request) and vllm_api.tool_choice_of(request) != "none":
+        raise vllm_api.client_error(
+            "This server does not render prompts from a Hugging Face chat template, so RAIF tools cannot be "
+            "shown. Start it with the tool parser of its model in place of raif.",
+            "tools",
+        )
+    endings = vllm_api.ending_texts(None, tokenizer)
     binding = Binding(plan, endings=endings, tool_choice=getattr(request, "tool_choice", None))
     bind(request, binding)
     return binding
@@ -87,11 +113,44 @@ def apply(request: Any, binding: Binding) -> None:
         binding.text = request.text
     grammar = after_thinking(plan.grammar, binding.thinking) if plan.grammar is not None else None
     vllm_api.set_constraint(request, grammar=grammar, json_schema=plan.json_schema)
+    if plan.only_data:
+        for field in ("stop", "stop_token_ids"):
+            if getattr(request, field, None):
+                setattr(request, field, [])
+    stop = getattr(request, "stop", None) or ()
+    if not request.include_stop_str_in_output:
+        binding.stops = (stop,) if isinstance(stop, str) else tuple(filter(None, stop))
     request.include_stop_str_in_output = True
     request.skip_special_tokens = False
-    if plan.only_data and getattr(request, "stop", None):
-        request.stop = []
     binding.applied = True
+
+
+def settle(request: Any, binding: Binding, tokenizer: Any, prompt: Any) -> Any:
+    """Notes how the reply to a rendered prompt may begin.
+
+    A client that wants no reasoning (``include_reasoning=false``) has vLLM apply a grammar from the first
+    token on. Where the template has opened the reasoning, it is closed again, as templates do it themselves.
+
+    Args:
+        request: vLLM's request.
+        binding: Its binding.
+        tokenizer: The model's tokenizer.
+        prompt: vLLM's prompt dict.
+
+    Returns:
+        The prompt to generate from.
+    """
+    binding.thinking = thinking_of(tokenizer, prompt)
+    wanted = getattr(request, "include_reasoning", True)
+    if (
+        wanted
+        or binding.thinking is not Thinking.OPEN
+        or not binding.plan.constrains
+        or "prompt" not in prompt
+    ):
+        return prompt
+    binding.thinking = Thinking.NONE
+    return {**prompt, "prompt": f"{prompt['prompt'].rstrip()}\n\n{CLOSE}\n\n"}
 
 
 def give_back_text(request: Any) -> None:

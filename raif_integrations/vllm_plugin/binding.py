@@ -19,6 +19,7 @@ class Binding:
         plan: What the request asks for.
         thinking: How the reply may begin.
         endings: Texts of the tokens that end a reply.
+        stops: Stop strings that the client set and does not want to see.
         applied: The request was changed to carry the plan's constraint.
         tool_choice: The request's own tool choice.
         text: The request's own ``text`` (Responses API), while it is taken away from vLLM.
@@ -27,6 +28,7 @@ class Binding:
     plan: Plan
     thinking: Thinking = Thinking.NONE
     endings: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()
     applied: bool = False
     tool_choice: Any = None
     text: Any = None

@@ -64,7 +64,7 @@ class Plan:
         block: What is added to the last user turn; ``None`` for plain chat.
         grammar: EBNF that replaces vLLM's JSON guidance, or ``None``.
         json_schema: JSON Schema for vLLM's JSON guidance where it has to be set anew, or ``None``.
-        only_data: Nothing but data comes, so the client's stop strings would only cut it short.
+        only_data: Nothing but data comes, so the client's stop strings and tokens would only cut it short.
         make_reader: Makes the reader of one generation; ``None`` where the text is handed on as it is.
     """
 

@@ -29,7 +29,7 @@ class Reading:
 
     The client's limit on tokens may cut a reply in a place where it looks whole. vLLM does not tell its
     parsers, so the request asks for the text of the end token, which no limit can produce: a text
-    that ends with it was ended by the model.
+    that ends with it was ended by the model. Stop strings of the client come with it, and are taken off here.
 
     Args:
         binding: What the request asks for.
@@ -40,6 +40,7 @@ class Reading:
         plan = binding.plan
         self._reader: Reader = plan.make_reader() if plan.make_reader is not None else TextReader()
         self._endings = binding.endings if binding.applied else ()
+        self._stops = binding.stops
         self._held = ""
         maybe = splits_reasoning and binding.thinking is Thinking.MAYBE
         self._splitter = ReasoningSplitter() if maybe else None
@@ -48,7 +49,7 @@ class Reading:
     def push(self, text: str) -> Told:
         """Takes the next piece."""
         text = self._held + text
-        self._held = next((ending for ending in self._endings if text.endswith(ending)), "")
+        self._held = self._end_of(text)
         return self._told(text.removesuffix(self._held))
 
     def finish(self) -> tuple[Told, ReadResult, bool]:
@@ -57,14 +58,36 @@ class Reading:
         Returns:
             What was left to tell, everything that was read, and whether the model ended by itself.
         """
-        finished = bool(self._held) or not self._endings
+        finished = self._held in self._endings or not self._endings
         told = Told()
+        if self._held and self._held not in (*self._endings, *self._stops):
+            told = self._told(self._held)
         if self._splitter is not None:
             reasoning, answer = self._splitter.finish()
-            told = Told(reasoning, self._reader.push(answer) if answer else [])
+            told.reasoning += reasoning
+            told.events += self._reader.push(answer) if answer else []
         events, result = self._reader.finish(finished=finished)
         told.events += events
         return told, result, finished
+
+    def _end_of(self, text: str) -> str:
+        """What has to wait: an end token, or what may be the beginning of a stop string."""
+        ending = next((ending for ending in self._endings if text.endswith(ending)), "")
+        if ending or not self._stops:
+            return ending
+        lengths = (
+            next(
+                (
+                    length
+                    for length in range(min(len(stop), len(text)), 0, -1)
+                    if text.endswith(stop[:length])
+                ),
+                0,
+            )
+            for stop in self._stops
+        )
+        length = max(lengths)
+        return text[len(text) - length :]
 
     def _told(self, text: str) -> Told:
         if self._skips_breaks:

@@ -12,12 +12,11 @@ from raif_integrations.conversation.history import as_turns
 from raif_integrations.conversation.prompt import with_block
 from raif_integrations.errors import RequestError
 from raif_integrations.vllm_plugin import vllm_api
-from raif_integrations.vllm_plugin.adjusting import bind_request
+from raif_integrations.vllm_plugin.adjusting import bind_request, settle
 from raif_integrations.vllm_plugin.binding import Binding
 from raif_integrations.vllm_plugin.flags import PARSER_NAME
 from raif_integrations.vllm_plugin.metrics import announce
 from raif_integrations.vllm_plugin.plan import Plan
-from raif_integrations.vllm_plugin.thinking import thinking_of
 
 
 def make_renderer(config: Any, tokenizer: Any) -> HfRenderer:
@@ -49,7 +48,7 @@ class RaifRenderer(HfRenderer):  # type: ignore[misc]  # vLLM's classes are not 
         binding = self._bind(request, params)
         messages, params = shown(binding.plan, messages, params)
         conversation, prompt = super().render_messages(messages, params)
-        return conversation, self._settled(binding, prompt)
+        return conversation, settle(request, binding, self.get_tokenizer(), prompt)
 
     async def render_messages_async(self, messages: list[Any], params: Any) -> tuple[Any, Any]:
         """Renders a conversation; see ``BaseRenderer`` of vLLM.
@@ -62,14 +61,10 @@ class RaifRenderer(HfRenderer):  # type: ignore[misc]  # vLLM's classes are not 
         binding = await asyncio.to_thread(self._bind, request, params)
         messages, params = shown(binding.plan, messages, params)
         conversation, prompt = await super().render_messages_async(messages, params)
-        return conversation, self._settled(binding, prompt)
+        return conversation, settle(request, binding, self.get_tokenizer(), prompt)
 
     def _bind(self, request: Any, params: Any) -> Binding:
         return bind_request(request, params, self.model_config, self.get_tokenizer())
-
-    def _settled(self, binding: Binding, prompt: Any) -> Any:
-        binding.thinking = thinking_of(self.get_tokenizer(), prompt)
-        return prompt
 
 
 def shown(plan: Plan, messages: Sequence[Any], params: Any) -> tuple[list[Any], Any]:

@@ -24,8 +24,9 @@ from raif_integrations.conversation.one_pass_reader import (
     ReadEvent,
 )
 from raif_integrations.vllm_plugin import vllm_api
-from raif_integrations.vllm_plugin.adjusting import apply, give_back_text, plan_of
-from raif_integrations.vllm_plugin.binding import Binding, bind, binding_of
+from raif_integrations.vllm_plugin.adjusting import apply, bind_rendered, give_back_text
+from raif_integrations.vllm_plugin.binding import Binding, binding_of
+from raif_integrations.vllm_plugin.plan import CHAT
 from raif_integrations.vllm_plugin.reading import Reading, Told
 
 
@@ -47,15 +48,8 @@ class RaifToolParser(ToolParser):  # type: ignore[misc]  # vLLM's classes are no
         self._wants_empty = True
 
     def adjust_request(self, request: Any) -> Any:
-        """Puts the plan's grammar into the request.
-
-        A request whose prompt came ready from another server has no binding yet.
-        """
-        binding = binding_of(request)
-        if binding is None:
-            binding = Binding(plan_of(request, ()), tool_choice=getattr(request, "tool_choice", None))
-            bind(request, binding)
-        apply(request, binding)
+        """Puts the plan's grammar into the request."""
+        apply(request, binding_of(request) or bind_rendered(request, self.model_tokenizer))
         return request
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
@@ -108,7 +102,7 @@ class RaifToolParser(ToolParser):  # type: ignore[misc]  # vLLM's classes are no
 
 
 def _binding(request: Any) -> Binding:
-    return binding_of(request) or Binding(plan_of(request, ()))
+    return binding_of(request) or Binding(CHAT)
 
 
 def _new_id() -> str:

@@ -6,7 +6,8 @@ Attributes are probed, never version numbers. Written against 0.32, with the sea
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -94,18 +95,27 @@ def carry_requests() -> None:
     model), ``parallel_tool_calls``, ``structured_outputs``, or the ``text`` of the Responses API. Its
     ``response_format`` is data for renderers; only this package's renderer gets to see what is put there.
     """
+    for request_class in _request_classes():
+        original = request_class.build_chat_params
+        if not hasattr(original, "__raif__"):
+            request_class.build_chat_params = _carrying(original)
+
+
+def carries_requests() -> bool:
+    """Whether :func:`carry_requests` was called, which this package's renderer does."""
+    return all(hasattr(one.build_chat_params, "__raif__") for one in _request_classes())
+
+
+def _request_classes() -> list[Any]:
+    found = []
     for module, name in (
         (_CHAT, "ChatCompletionRequest"),
         (_RESPONSES, "ResponsesRequest"),
         (_TOKENIZE, "TokenizeChatRequest"),
     ):
-        try:
-            request_class = getattr(import_module(module), name)
-        except (ImportError, AttributeError):
-            continue
-        original = request_class.build_chat_params
-        if not hasattr(original, "__raif__"):
-            request_class.build_chat_params = _carrying(original)
+        with suppress(ImportError, AttributeError):
+            found.append(getattr(import_module(module), name))
+    return found
 
 
 def _carrying(original: Any) -> Any:
@@ -228,16 +238,17 @@ def base_names(model_config: Any) -> tuple[str, ...]:
     return (*names, str(model_config.model))
 
 
-def ending_texts(model_config: Any, tokenizer: Any, more: Sequence[int] = ()) -> tuple[str, ...]:
-    """Texts of the tokens that end a reply.
+def ending_texts(model_config: Any, tokenizer: Any) -> tuple[str, ...]:
+    """Texts of the tokens with which the model itself ends a reply.
 
     Args:
-        model_config: The model's configuration, with its generation defaults.
+        model_config: The model's configuration, with its generation defaults; ``None`` where it is unknown.
         tokenizer: The model's tokenizer.
-        more: Ids that a request adds.
     """
-    numbers = [getattr(tokenizer, "eos_token_id", None), *more]
-    defaults: Mapping[str, Any] = model_config.try_get_generation_config() or {}
+    numbers = [getattr(tokenizer, "eos_token_id", None)]
+    defaults: Mapping[str, Any] = {}
+    if model_config is not None:
+        defaults = model_config.try_get_generation_config() or {}
     for found in (defaults.get("eos_token_id"), defaults.get("stop_token_ids")):
         numbers += found if isinstance(found, list) else [found]
     texts = [tokenizer.decode([number]) for number in dict.fromkeys(numbers) if isinstance(number, int)]

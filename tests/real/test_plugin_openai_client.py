@@ -489,6 +489,25 @@ def test_responses_with_tools(client: openai.OpenAI) -> None:
     assert done == [arguments for _, arguments in calls]
 
 
+def test_anthropics_messages(plugin_server: ServerProcess) -> None:
+    tools = [
+        {"name": one["function"]["name"], "input_schema": one["function"]["parameters"]} for one in THREE
+    ]
+    asked = {"model": "raif", "messages": BERGEN, "max_tokens": 160, "temperature": 0, "tools": tools}
+    request = urllib.request.Request(
+        f"{plugin_server.base_url}/messages",
+        json.dumps({**asked, "tool_choice": {"type": "any"}}).encode(),
+        {"Content-Type": "application/json", "Authorization": f"Bearer {API_KEY}"},
+    )
+    with urllib.request.urlopen(request, timeout=120) as response:
+        reply = json.load(response)
+    calls = [
+        (part["name"], json.dumps(part["input"])) for part in reply["content"] if part["type"] == "tool_use"
+    ]
+    assert calls
+    check_calls(calls)
+
+
 def test_plain_responses(client: openai.OpenAI) -> None:
     reply = client.responses.create(model="raif", input="Hi", temperature=0, max_output_tokens=12)
     assert reply.output_text

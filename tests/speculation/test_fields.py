@@ -11,9 +11,6 @@ from raif_integrations.contract import OutputContract
 from raif_integrations.engines.speculation.course import Course, Position, read_line
 from raif_integrations.engines.speculation.fields import Cell, Unit, read_fields
 
-ITEMS = load_items(kinds=OUTPUT_KINDS)
-
-
 def test_units() -> None:
     cue = [
         "<<<a.b>>>:s",
@@ -43,8 +40,13 @@ def test_units() -> None:
 
 
 @pytest.mark.parametrize("style", ["trained", "described"])
-@pytest.mark.parametrize("item", ITEMS, ids=[item.id for item in ITEMS])
-def test_every_line_of_a_right_reply_is_expected(item: Item, style: Any) -> None:
+def test_every_line_of_a_right_reply_is_expected(style: Any) -> None:
+    unexpected = {item.id: wrong for item in load_items(kinds=OUTPUT_KINDS) if (wrong := surprise(item, style))}
+    assert unexpected == {}
+
+
+def surprise(item: Item, style: Any) -> str | None:
+    """What in the right reply to an item does not follow from its cue."""
     contract = item.contract("raif")
     assert contract is not None
     course = Course(read_fields(contract.cue(style).split("\n")))
@@ -54,11 +56,12 @@ def test_every_line_of_a_right_reply_is_expected(item: Item, style: Any) -> None
         written = read_line(line)
         if not position.opened and written is not None:
             unit = course.unit_of(written.key)
-            assert unit is not None, line
+            if unit is None:
+                return line
             numbers.append(course.units.index(unit))
         position = course.after(position, line)
-    if not any("[]" in unit.path for unit in course.units):
-        assert numbers == sorted(numbers)
+    repeats = any("[]" in unit.path for unit in course.units)
+    return None if repeats or numbers == sorted(numbers) else str(numbers)
 
 
 def test_a_long_cue_is_read_in_linear_time() -> None:

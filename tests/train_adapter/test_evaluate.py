@@ -55,7 +55,9 @@ def test_a_plan_is_right_or_wrong(text: str, exact: int) -> None:
 def test_a_model_is_asked_every_example_once(
     tiny_model: Callable[[], Any], tokenizer: Any, example: Example
 ) -> None:
-    plan = Example("plan", [{"role": "user", "content": "a longer prompt than the other"}], "reply", is_plan=True)
+    plan = Example(
+        "plan", [{"role": "user", "content": "a longer prompt than the other"}], "reply", is_plan=True
+    )
     scores = score(tiny_model().eval(), tokenizer, [example, plan, example], batch=2, longest=8)
     assert {kind: one.answers for kind, one in scores.items()} == {"record": 2, "plan": 1}
     assert scores["record"].tokens <= 16

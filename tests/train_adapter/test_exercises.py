@@ -14,6 +14,7 @@ from train_adapter.documents import templates
 from train_adapter.generate import items
 from train_adapter.items import Item
 from train_adapter.prompts import Example, Format, examples_of
+from train_adapter.texts import pool
 
 KINDS = {
     "record",
@@ -79,12 +80,13 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve".split()
-
-
 def is_in(number: float, text: str) -> bool:
     """Whether a number stands in a text, with or without separators or as a word."""
-    if isinstance(number, int) and 0 <= number <= 12 and re.search(rf"(?i)\b{NUMERALS[number]}\b", text):
+    if (
+        isinstance(number, int)
+        and 0 <= number <= 12
+        and re.search(rf"(?i)\b{pool('numerals')[number]}\b", text)
+    ):
         return True
     written = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
     found = re.findall(written, text) + re.findall(r"-?\d+(?:,\d{3})+(?:\.\d+)?", text)

@@ -73,11 +73,21 @@ def _are_close(first: Path, second: Path) -> bool:
     return one.keys() == two.keys() and all(torch.allclose(one[key], two[key], atol=1e-5) for key in one)
 
 
-def test_a_checkpoint_of_another_run_is_refused(tiny_model: Callable[[], Any], tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_settings_is_refused(tiny_model: Callable[[], Any], tmp_path: Path) -> None:
     Learner(tiny_model(), SETTINGS, steps=5).save(tmp_path / "state.pt")
-    for other, steps in ((SETTINGS, 6), (replace(SETTINGS, rank=3), 5)):
-        with pytest.raises(ValueError, match="belongs to another run"):
-            Learner(tiny_model(), other, steps=steps).load(tmp_path / "state.pt")
+    with pytest.raises(ValueError, match="written with other settings"):
+        Learner(tiny_model(), replace(SETTINGS, rank=3), steps=5).load(tmp_path / "state.pt")
+
+
+def test_a_run_can_be_made_longer_before_it_slows_down(
+    tiny_model: Callable[[], Any], examples: list[Encoded], tmp_path: Path
+) -> None:
+    for name, steps in (("short", 10), ("long", 20)):
+        learner = Learner(tiny_model(), SETTINGS, steps=steps)
+        for _ in range(5):
+            learner.learn([examples])
+        learner.save_adapter(tmp_path / name)
+    assert _are_close(tmp_path / "short", tmp_path / "long")
 
 
 @pytest.fixture

@@ -60,8 +60,3 @@ def test_every_template_is_well_formed(template: str) -> None:
         assert text.count("(") == text.count(")"), text
         known = {slot.rstrip("*") for slot in slots(text)}
         assert known <= SLOTS | {"ingredient"}, template
-        assert text.count("<") - text.count("<-") == len([*_slots_with_repeats(text)]), text
-
-
-def _slots_with_repeats(text: str) -> list[str]:
-    return [part.split(">")[0] for part in text.split("<")[1:] if ">" in part]

