@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, field_validator
 
 from raif_integrations.engines.base import Engine
-from raif_integrations.engines.speculation import Speculation
+from raif_integrations.engines.speculation import Speculation, refused_sampling
 from raif_integrations.errors import ConfigurationError
 from raif_integrations.sampling import merge_sampling
 from raif_integrations.settings import DEFAULT_MAX_RETRIES, EngineHolder, EngineSettings
@@ -144,8 +144,13 @@ class ModelFields(BaseModel):
             timeout=self.timeout,
             max_retries=self.max_retries,
             default_headers=self.default_headers,
-            **self._values(ENGINE_FIELDS),
+            **self._values(ENGINE_FIELDS) | {"speculation": self._chosen_speculation()},
         )
+
+    def _chosen_speculation(self) -> Speculation:
+        """``auto`` is off for a model whose sampling vLLM refuses where it drafts."""
+        refused = self.base_url is None and refused_sampling(self._further_sampling())
+        return "off" if self.speculation == "auto" and refused else self.speculation
 
     def _open_engine(self) -> Engine:
         return self.engine if self.engine is not None else self._holder.get(self._engine_settings())

@@ -7,7 +7,7 @@ from typing import Any
 
 from raif_integrations.errors import ConfigurationError
 from raif_integrations.vllm_plugin import vllm_api
-from raif_integrations.vllm_plugin.binding import Binding, bind, binding_of
+from raif_integrations.vllm_plugin.binding import Binding, Decoding, bind, binding_of
 from raif_integrations.vllm_plugin.options import is_trained, prompting
 from raif_integrations.vllm_plugin.plan import CHAT, Plan, RefusedFieldError, make_plan
 from raif_integrations.vllm_plugin.thinking import CLOSE, Thinking, after_thinking, thinking_of
@@ -15,25 +15,23 @@ from raif_integrations.vllm_plugin.thinking import CLOSE, Thinking, after_thinki
 _LOGGER = logging.getLogger("vllm.raif_integrations")
 
 
-def bind_request(request: Any, params: Any, model_config: Any, tokenizer: Any) -> Binding:
+def bind_request(request: Any, params: Any, model: vllm_api.ServedModel) -> Binding:
     """Decides what a request asks for and keeps that with it.
+
+    A server with the reasoning parser alone cannot decode, so its requests stay as they are.
 
     Args:
         request: vLLM's request.
         params: Its chat parameters.
-        model_config: The server's model.
-        tokenizer: Its tokenizer.
+        model: The server's own model.
 
     Raises:
         VLLMValidationError: Tools or schemas cannot be used; the server answers with HTTP 400.
     """
-    endings = vllm_api.ending_texts(model_config, tokenizer)
-    plan = plan_of(request, vllm_api.base_names(model_config))
+    plan = plan_of(request, model.names) if Decoding.is_on else CHAT
     if vllm_api.continues_message(params):
         plan = _continuing(plan)
-    binding = Binding(plan, endings=endings, tool_choice=getattr(request, "tool_choice", None))
-    bind(request, binding)
-    return binding
+    return _bound(request, plan, model)
 
 
 def bind_rendered(request: Any, tokenizer: Any) -> Binding:
@@ -57,8 +55,11 @@ def bind_rendered(request: Any, tokenizer: Any) -> Binding:
             "shown. Start it with the tool parser of its model in place of raif.",
             "tools",
         )
-    endings = vllm_api.ending_texts(None, tokenizer)
-    binding = Binding(plan, endings=endings, tool_choice=getattr(request, "tool_choice", None))
+    return _bound(request, plan, vllm_api.served_model(None, tokenizer))
+
+
+def _bound(request: Any, plan: Plan, model: vllm_api.ServedModel) -> Binding:
+    binding = Binding(plan, endings=model.endings, tool_choice=getattr(request, "tool_choice", None))
     bind(request, binding)
     return binding
 

@@ -47,3 +47,13 @@ def binding_of(request: Any) -> Binding | None:
     """The binding of a request, if it has one."""
     found = getattr(request, _ATTRIBUTE, None)
     return found if isinstance(found, Binding) else None
+
+
+class Decoding:
+    """Whether this server decodes at all: only a tool parser can.
+
+    Attributes:
+        is_on: vLLM has made the plugin's tool parser, which it does when it starts.
+    """
+
+    is_on = False

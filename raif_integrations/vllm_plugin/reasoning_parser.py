@@ -9,6 +9,7 @@ from vllm.entrypoints.generate.base.protocol import DeltaMessage
 from vllm.reasoning import ReasoningParser
 
 from raif_integrations.conversation.reasoning import ReasoningSplitter
+from raif_integrations.vllm_plugin.adjusting import apply
 from raif_integrations.vllm_plugin.binding import binding_of
 from raif_integrations.vllm_plugin.thinking import CLOSE, OPEN, Thinking, is_open, tag_ids
 
@@ -47,6 +48,13 @@ class RaifReasoningParser(ReasoningParser):  # type: ignore[misc]  # vLLM's clas
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
         """Whether the reasoning ends within the newest tokens."""
         return self._tags is None or self._tags[1] in delta_ids
+
+    def adjust_request(self, request: Any) -> Any:
+        """Does what the tool parser does, for releases that ask only this one where there are no tools."""
+        binding = binding_of(request)
+        if binding is not None:
+            apply(request, binding)
+        return request
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
         """The tokens behind the reasoning."""

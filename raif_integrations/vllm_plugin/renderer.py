@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from vllm.renderers.hf import HfRenderer
@@ -13,7 +14,6 @@ from raif_integrations.conversation.prompt import with_block
 from raif_integrations.errors import RequestError
 from raif_integrations.vllm_plugin import vllm_api
 from raif_integrations.vllm_plugin.adjusting import bind_request, settle
-from raif_integrations.vllm_plugin.binding import Binding
 from raif_integrations.vllm_plugin.flags import PARSER_NAME
 from raif_integrations.vllm_plugin.metrics import announce
 from raif_integrations.vllm_plugin.plan import Plan
@@ -45,7 +45,7 @@ class RaifRenderer(HfRenderer):  # type: ignore[misc]  # vLLM's classes are not 
         request, params = vllm_api.take_request(params)
         if request is None:
             return super().render_messages(messages, params)  # type: ignore[no-any-return]
-        binding = self._bind(request, params)
+        binding = bind_request(request, params, self._model)
         messages, params = shown(binding.plan, messages, params)
         conversation, prompt = super().render_messages(messages, params)
         return conversation, settle(request, binding, self.get_tokenizer(), prompt)
@@ -58,13 +58,14 @@ class RaifRenderer(HfRenderer):  # type: ignore[misc]  # vLLM's classes are not 
         request, params = vllm_api.take_request(params)
         if request is None:
             return await super().render_messages_async(messages, params)  # type: ignore[no-any-return]
-        binding = await asyncio.to_thread(self._bind, request, params)
+        binding = await asyncio.to_thread(bind_request, request, params, self._model)
         messages, params = shown(binding.plan, messages, params)
         conversation, prompt = await super().render_messages_async(messages, params)
         return conversation, settle(request, binding, self.get_tokenizer(), prompt)
 
-    def _bind(self, request: Any, params: Any) -> Binding:
-        return bind_request(request, params, self.model_config, self.get_tokenizer())
+    @cached_property
+    def _model(self) -> vllm_api.ServedModel:
+        return vllm_api.served_model(self.model_config, self.get_tokenizer())
 
 
 def shown(plan: Plan, messages: Sequence[Any], params: Any) -> tuple[list[Any], Any]:

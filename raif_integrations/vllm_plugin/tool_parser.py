@@ -25,7 +25,7 @@ from raif_integrations.conversation.one_pass_reader import (
 )
 from raif_integrations.vllm_plugin import vllm_api
 from raif_integrations.vllm_plugin.adjusting import apply, bind_rendered, give_back_text
-from raif_integrations.vllm_plugin.binding import Binding, binding_of
+from raif_integrations.vllm_plugin.binding import Binding, Decoding, binding_of
 from raif_integrations.vllm_plugin.plan import CHAT
 from raif_integrations.vllm_plugin.reading import Reading, Told
 
@@ -44,6 +44,7 @@ class RaifToolParser(ToolParser):  # type: ignore[misc]  # vLLM's classes are no
 
     def __init__(self, tokenizer: Any, tools: Any = None) -> None:
         super().__init__(tokenizer, tools)
+        Decoding.is_on = True
         self._reading: Reading | None = None
         self._wants_empty = True
 

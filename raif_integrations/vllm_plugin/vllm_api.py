@@ -231,25 +231,34 @@ def client_error(message: str, parameter: str | None) -> Exception:
 # Models
 
 
-def base_names(model_config: Any) -> tuple[str, ...]:
-    """Names under which a server's own model is known, its path included."""
-    served = getattr(model_config, "served_model_name", None) or ()
-    names = [served] if isinstance(served, str) else list(served)
-    return (*names, str(model_config.model))
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """What the plugin needs to know of a server's own model.
+
+    Attributes:
+        names: Names under which it is known, its path included.
+        endings: Texts of the tokens with which it ends a reply itself.
+    """
+
+    names: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
 
 
-def ending_texts(model_config: Any, tokenizer: Any) -> tuple[str, ...]:
-    """Texts of the tokens with which the model itself ends a reply.
+def served_model(model_config: Any, tokenizer: Any) -> ServedModel:
+    """Looks at a model once, before requests come: tokenizers are not safe for use in several threads.
 
     Args:
         model_config: The model's configuration, with its generation defaults; ``None`` where it is unknown.
         tokenizer: The model's tokenizer.
     """
-    numbers = [getattr(tokenizer, "eos_token_id", None)]
+    names: list[str] = []
     defaults: Mapping[str, Any] = {}
     if model_config is not None:
+        served = getattr(model_config, "served_model_name", None) or ()
+        names = [*([served] if isinstance(served, str) else served), str(model_config.model)]
         defaults = model_config.try_get_generation_config() or {}
+    numbers = [getattr(tokenizer, "eos_token_id", None)]
     for found in (defaults.get("eos_token_id"), defaults.get("stop_token_ids")):
         numbers += found if isinstance(found, list) else [found]
     texts = [tokenizer.decode([number]) for number in dict.fromkeys(numbers) if isinstance(number, int)]
-    return tuple(text for text in dict.fromkeys(texts) if text)
+    return ServedModel(tuple(names), tuple(text for text in dict.fromkeys(texts) if text))

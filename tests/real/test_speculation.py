@@ -1,84 +1,182 @@
-"""Speculation on a real engine: the same text sooner, under grammars and adapters, and nothing left behind."""
+"""Speculation on real engines: the same text, most drafts accepted, and nothing left behind."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from answers_items import OUTPUT_KINDS, load_items
+from answers_items import OUTPUT_KINDS, Item, load_items
 from raif_integrations.conversation.history import as_turns
 from raif_integrations.conversation.prompt import cue_block, with_block
 from raif_integrations.engines.base import Completion, GrammarConstraint, Request, Sampling
 from raif_integrations.engines.embedded import EmbeddedEngine
-from raif_integrations.engines.speculation import speculative_config
+from raif_integrations.errors import RequestError
 
 pytestmark = pytest.mark.real
 
 _ITEMS = 24
+_CONTEXT = 1024
+
+# How many tokens are computed at once changes the last bits of the numbers, so that of two equally probable
+# tokens the other one may win. Few items hang on that, and which ones depends on the machine.
+_MOST_TIES = 3
 
 
-class Counted:
-    """An engine that drafts, and vLLM's own counters of it."""
+class Pair:
+    """Two engines with the adapter: one drafts and counts, the other one does not draft."""
 
-    def __init__(self, engine: EmbeddedEngine, adapter: str) -> None:
-        self.engine = engine
+    def __init__(self, drafting: EmbeddedEngine, plain: EmbeddedEngine, adapter: str) -> None:
+        self.drafting = drafting
+        self.plain = plain
         self.adapter = adapter
 
     def counts(self) -> tuple[int, int]:
-        """Tokens drafted and accepted so far."""
+        """Tokens drafted and accepted so far, as vLLM counts them."""
         from vllm.v1.metrics.reader import Counter, get_metrics_snapshot
 
-        found = {metric.name: metric.value for metric in get_metrics_snapshot() if isinstance(metric, Counter)}
+        found = {one.name: one.value for one in get_metrics_snapshot() if isinstance(one, Counter)}
         return (
-            int(found.get("vllm:spec_decode_num_draft_tokens", 0)),
-            int(found.get("vllm:spec_decode_num_accepted_tokens", 0)),
+            int(found["vllm:spec_decode_num_draft_tokens"]),
+            int(found["vllm:spec_decode_num_accepted_tokens"]),
         )
 
-    def requests(self, *, grammar: bool, adapter: bool = True) -> list[Request]:
-        """Held-out items of all kinds."""
-        items = load_items(kinds=OUTPUT_KINDS, limit=_ITEMS)[:_ITEMS]
-        return [self._request(item, grammar, adapter) for item in items]
-
-    def _request(self, item: Any, grammar: bool, adapter: bool) -> Request:
+    def request(self, item: Item, *, grammar: bool = True) -> Request:
+        """Asks the adapter for an object."""
         contract = item.contract("raif")
+        assert contract is not None
         turns = as_turns(item.messages, neutralise_tags=True)
         return Request(
             messages=with_block(turns, cue_block(contract, trained=True)),
-            sampling=Sampling(temperature=0, max_tokens=128),
+            sampling=Sampling(temperature=0, max_tokens=96),
             constraint=GrammarConstraint(contract.grammar()) if grammar else None,
-            model=self.adapter if adapter else None,
+            model=self.adapter,
         )
 
 
 @pytest.fixture(scope="module")
-def drafting(
-    model_path: Path, adapter_path: Path, adapter_name: str, engine_args: dict[str, Any]
-) -> Iterator[Counted]:
-    """An engine of its own that drafts and counts."""
-    arguments = {**engine_args, "max_model_len": 1024, "disable_log_stats": False}
+def pair(model_path: Path, adapter_path: Path, adapter_name: str) -> Iterator[Pair]:
+    """The engines, loaded side by side."""
+    arguments = {"max_model_len": _CONTEXT, "max_num_seqs": 32, "kv_cache_memory_bytes": 2**29}
     adapters = {adapter_name: str(adapter_path)}
-    with EmbeddedEngine(
-        str(model_path), adapters=adapters, engine_args=arguments, speculation="on"
-    ) as engine:
-        engine.start()
-        yield Counted(engine, adapter_name)
+    with ExitStack() as stack:
+        drafting, plain = (
+            stack.enter_context(
+                EmbeddedEngine(
+                    str(model_path),
+                    adapters=adapters,
+                    engine_args={**arguments, "disable_log_stats": speculation == "off"},
+                    speculation=speculation,
+                )
+            )
+            for speculation in ("on", "off")
+        )
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(EmbeddedEngine.start, (drafting, plain)))
+        yield Pair(drafting, plain, adapter_name)
 
 
-@pytest.mark.parametrize("grammar", [False, True], ids=["free", "grammar"])
-def test_text_is_the_same_and_most_drafts_are_accepted(grammar: bool, drafting: Counted) -> None:
-    """The same engine writes every reply without drafts, too: with a penalty of 0 under another prompt form.
+def items() -> list[Item]:
+    """Held-out items of all kinds."""
+    return load_items(kinds=OUTPUT_KINDS, limit=_ITEMS)[:_ITEMS]
 
-    Sums of floating-point numbers depend on how many tokens are computed at once, so that two equally
-    probable tokens may change places; such items are named, and must stay few.
-    """
-    requests = drafting.requests(grammar=grammar)
-    drafted, accepted = drafting.counts()
-    replies = drafting.engine.generate_many(requests)
-    now_drafted, now_accepted = drafting.counts()
-    assert now_drafted > drafted
-    assert (now_accepted - accepted) / (now_drafted - drafted) >= 0.6
-    assert all(reply.finish_reason == "stop" for reply in replies)
+
+@pytest.mark.parametrize("grammar", [True, False], ids=["grammar", "free"])
+def test_the_text_is_the_same(grammar: bool, pair: Pair) -> None:
+    asked = items()
+    requests = [pair.request(item, grammar=grammar) for item in asked]
+    before = pair.counts()
+    replies = pair.drafting.generate_many(requests)
+    drafted, accepted = (after - was for after, was in zip(pair.counts(), before, strict=True))
+    plain = pair.plain.generate_many(requests)
+    ties = [item.id for item, one, other in zip(asked, replies, plain, strict=True) if not same(one, other)]
+    assert len(ties) <= _MOST_TIES, ties
+    assert drafted > 100
+    if grammar:
+        assert accepted / drafted >= 0.6, (drafted, accepted)
+
+
+def same(one: Completion, other: Completion) -> bool:
+    """Equal in everything a caller sees."""
+    return (one.text, one.finish_reason, one.usage) == (other.text, other.finish_reason, other.usage)
+
+
+def test_sampling_at_a_temperature_stays_valid(pair: Pair) -> None:
+    item = items()[0]
+    contract = item.contract("raif")
+    assert contract is not None
+    request = pair.request(item)
+    warm = [
+        replace(request, sampling=Sampling(temperature=0.9, top_p=0.95, seed=seed, max_tokens=300))
+        for seed in range(8)
+    ]
+    for reply in pair.drafting.generate_many(warm):
+        assert reply.finish_reason == "length" or contract.decode(reply.text).ok
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        {"frequency_penalty": 0.5, "presence_penalty": 0.5},
+        {"top_k": 5, "top_p": 0.9, "temperature": 0.7},
+        {"stop": ("\n",)},
+        {"extra": {"logprobs": 2}},
+        {"extra": {"bad_words": ["zebra"]}},
+        {"extra": {"min_tokens": 3}},
+        {"extra": {"repetition_penalty": 1.1}},
+    ],
+    ids=str,
+)
+def test_other_sampling_settings_work(sampling: dict[str, Any], pair: Pair) -> None:
+    request = pair.request(items()[0])
+    reply = pair.drafting.generate(replace(request, sampling=replace(request.sampling, **sampling)))
+    assert reply.text
+    assert reply.usage.completion_tokens > 0
+
+
+@pytest.mark.parametrize("extra", [{"min_p": 0.1}, {"logit_bias": {"5": 1.0}}], ids=str)
+def test_what_vllm_refuses_beside_drafts_has_a_remedy(extra: dict[str, Any], pair: Pair) -> None:
+    request = pair.request(items()[0])
+    asked = replace(request, sampling=replace(request.sampling, extra=extra))
+    with pytest.raises(RequestError, match="speculation='off'"):
+        pair.drafting.generate(asked)
+    assert pair.plain.generate(asked).text
+
+
+def test_plain_chat_gets_no_drafts(pair: Pair) -> None:
+    hello = Request(messages=[{"role": "user", "content": "Say hello."}], sampling=Sampling(max_tokens=24))
+    before = pair.counts()
+    assert pair.drafting.generate(hello).text
+    assert pair.counts() == before
+
+
+def test_up_to_the_end_of_the_context(pair: Pair) -> None:
+    """Near it vLLM fills drafts with zeros by itself; the reply is the same all the same."""
+    long = Request(
+        messages=[{"role": "user", "content": "word " * (_CONTEXT - 80)}],
+        sampling=Sampling(temperature=0, extra={"ignore_eos": True}),
+    )
+    reply = pair.drafting.generate(long)
+    assert reply.finish_reason == "length"
+    assert reply.usage.prompt_tokens + reply.usage.completion_tokens == _CONTEXT
+    assert pair.drafting.generate(pair.request(items()[0])).text
+
+
+def test_nothing_is_left_of_an_aborted_request(pair: Pair) -> None:
+    request = pair.request(items()[1])
+    right = pair.drafting.generate(request)
+    for _ in range(3):
+        stream = pair.drafting.stream(request)
+        next(stream)
+        stream.close()
+    deadline = time.monotonic() + 10
+    while pair.drafting.unfinished_requests and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert pair.drafting.unfinished_requests == 0
+    assert same(pair.drafting.generate(request), right)

@@ -167,14 +167,32 @@ def test_large_batches_get_fewer_drafts_and_then_none(vocabulary: Vocabulary) ->
 def test_any_tokens_at_all(vocabulary: Vocabulary, data: st.DataObject) -> None:
     """Whatever a model writes, and whatever the rows hold, a step ends with drafts of known tokens."""
     tokens = st.lists(st.integers(0, 49_151), min_size=1, max_size=12)
-    batch = Batch(vocabulary, *data.draw(st.lists(st.sampled_from([ADA, ALAN, PLAIN[0]]), min_size=1, max_size=3)))
+    batch = Batch(
+        vocabulary, *data.draw(st.lists(st.sampled_from([ADA, ALAN, PLAIN[0]]), min_size=1, max_size=3))
+    )
     for _ in range(data.draw(st.integers(1, 6))):
         pieces = [
             data.draw(st.one_of(tokens, st.sampled_from(WRITTEN).map(vocabulary.ids), st.just([])))
             for _ in batch.requests
         ]
         batch.take(pieces)
-    assert all(0 <= number < 49_152 for draft in batch.drafter.drafts([[1]], [1], batch.rows) for number in draft)
+    assert all(
+        0 <= number < 49_152 for draft in batch.drafter.drafts([[1]], [1], batch.rows) for number in draft
+    )
 
 
-WRITTEN = ["city=", "\n", "name=[\n", "a::b,c\n", "<<<\n", ">>>\n", "city=<<<", "[", "]", "\ufffd", "city=é", "👩‍👩‍👧", "name[0]="]
+WRITTEN = [
+    "city=",
+    "\n",
+    "name=[\n",
+    "a::b,c\n",
+    "<<<\n",
+    ">>>\n",
+    "city=<<<",
+    "[",
+    "]",
+    "\ufffd",
+    "city=é",
+    "👩‍👩‍👧",
+    "name[0]=",
+]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,9 +19,9 @@ DRAFTS = {
 
 
 @pytest.fixture(params=[True, False], ids=["seam", "no seam"])
-def seam(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[bool]:
+def seam(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     monkeypatch.setattr(configuration, "has_seam", lambda: request.param)
-    yield request.param
+    return bool(request.param)
 
 
 @pytest.fixture

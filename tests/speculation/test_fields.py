@@ -11,6 +11,7 @@ from raif_integrations.contract import OutputContract
 from raif_integrations.engines.speculation.course import Course, Position, read_line
 from raif_integrations.engines.speculation.fields import Cell, Unit, read_fields
 
+
 def test_units() -> None:
     cue = [
         "<<<a.b>>>:s",
@@ -41,7 +42,9 @@ def test_units() -> None:
 
 @pytest.mark.parametrize("style", ["trained", "described"])
 def test_every_line_of_a_right_reply_is_expected(style: Any) -> None:
-    unexpected = {item.id: wrong for item in load_items(kinds=OUTPUT_KINDS) if (wrong := surprise(item, style))}
+    unexpected = {
+        item.id: wrong for item in load_items(kinds=OUTPUT_KINDS) if (wrong := surprise(item, style))
+    }
     assert unexpected == {}
 
 
@@ -76,7 +79,10 @@ def test_the_order_is_that_of_the_contract() -> None:
         "properties": {
             "b": {"type": "array", "items": {"type": "string"}},
             "a": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "string"}}}},
-            "d": {"type": "object", "properties": {"z": {"type": "string"}, "l": {"type": "array", "items": {}}}},
+            "d": {
+                "type": "object",
+                "properties": {"z": {"type": "string"}, "l": {"type": "array", "items": {}}},
+            },
             "c": {"type": "string"},
         },
     }

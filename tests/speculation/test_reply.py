@@ -30,7 +30,9 @@ ORDER = record(
         "paid": {"type": "boolean"},
     }
 )
-REQUEST = "Ada Lovelace (02134) ordered a desk lamp at 25.50 and a mug at 7. Topics: gift wrap, speed and care."
+REQUEST = (
+    "Ada Lovelace (02134) ordered a desk lamp at 25.50 and a mug at 7. Topics: gift wrap, speed and care."
+)
 
 HEAD = "customer.name=Ada Lovelace\ncustomer.zip=02134\n"
 ROWS = HEAD + "paid=false\nstatus=open\nlines::item,price\n"
@@ -43,7 +45,10 @@ BOTH = {
     "key after a line": (HEAD, "paid="),
     "rest of a key": (HEAD + "pa", "id="),
     "truth value": (HEAD + "paid=true", "\nstatus="),
-    "header of a table and its first row": (HEAD + "paid=true\nstatus=open\n", "lines::item,price\nlines[0]="),
+    "header of a table and its first row": (
+        HEAD + "paid=true\nstatus=open\n",
+        "lines::item,price\nlines[0]=",
+    ),
     "cells": (ROWS + "lines[0]=desk", " lamp,"),
     "number without idle zeros": (ROWS + "lines[0]=desk lamp,25", ".5\nlines[1]="),
     "second row": (ROWS + "lines[0]=desk lamp,25.5\n", "lines[1]="),
@@ -52,8 +57,14 @@ BOTH = {
     "list after an empty list": (HEAD + "paid=true\nstatus=open\nlines=[]\n", "tags=[\n"),
     "one row in brackets": (HEAD + "paid=true\nstatus=open\nlines=[\n", "{item="),
     "cells in brackets": (HEAD + "paid=true\nstatus=open\nlines=[\n{item=desk", " lamp,price="),
-    "end of a row in brackets": (HEAD + "paid=true\nstatus=open\nlines=[\n{item=mug,price=7}", "\n]\ntags=[\n"),
-    "elements one after the other": (HEAD + "paid=true\nstatus=open\nlines=[]\ntags=[\ngift", f" wrap\nspeed\ncare\n]{END}"),
+    "end of a row in brackets": (
+        HEAD + "paid=true\nstatus=open\nlines=[\n{item=mug,price=7}",
+        "\n]\ntags=[\n",
+    ),
+    "elements one after the other": (
+        HEAD + "paid=true\nstatus=open\nlines=[]\ntags=[\ngift",
+        f" wrap\nspeed\ncare\n]{END}",
+    ),
     "end of a list": (HEAD + "paid=true\nstatus=open\nlines=[]\ntags=[\ncare\n", f"]{END}"),
     "end of the reply": (HEAD + "paid=true\nstatus=open\nlines=[]\ntags=[\ncare\n]", END),
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
-from train_adapter.evaluate import Score, score, table
+from train_adapter.evaluate import Score, score, score_quickly, table
 from train_adapter.items import Item
 from train_adapter.prompts import Example, examples_of
 
@@ -63,3 +65,34 @@ def test_a_model_is_asked_every_example_once(
     assert scores["record"].tokens <= 16
     shown = table(scores)
     assert "| plan | 1 | 0.0% | 100.0% |  |" in shown
+
+
+class Speller:
+    """A model that spells one text: after each of its letters it is sure of the next one."""
+
+    device = "cpu"
+
+    def __init__(self, tokenizer: Any, text: str) -> None:
+        ids = tokenizer("\n" + text, add_special_tokens=False)["input_ids"]
+        self._next = dict(zip(ids, [*ids[1:], tokenizer.convert_tokens_to_ids("<|im_end|>")], strict=True))
+        self._size = len(tokenizer)
+
+    def model(self, input_ids: torch.Tensor) -> Any:
+        following = [[self._next.get(token, 0) for token in row] for row in input_ids.tolist()]
+        states = torch.nn.functional.one_hot(torch.tensor(following), self._size).float()
+        return SimpleNamespace(last_hidden_state=states)
+
+    def lm_head(self, states: torch.Tensor) -> torch.Tensor:
+        return states
+
+
+@pytest.mark.parametrize(("target", "exact"), [("a=xyz", 1), ("a=xy", 0), ("a=xyb", 0), ("a=xyzb", 0)])
+def test_one_pass_tells_whether_greedy_decoding_would_write_the_target(
+    tokenizer: Any, target: str, exact: int
+) -> None:
+    model = Speller(tokenizer, "a=xyz")
+    asked = [{"role": "user", "content": "one"}]
+    longer = [{"role": "user", "content": "another prompt"}]
+    found = score_quickly(model, tokenizer, [Example("tool", asked, target), Example("tool", longer, target)])
+    assert (found["tool"].answers, found["tool"].exact) == (2, 2 * exact)
+    assert f"| all | 2 | {exact:.1%} |" in table(found)

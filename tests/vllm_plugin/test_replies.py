@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from raif_integrations.vllm_plugin.binding import Decoding
 from raif_integrations.vllm_plugin.thinking import Thinking
 from tests.vllm_plugin.chat_requests import (
     END,
@@ -16,6 +17,7 @@ from tests.vllm_plugin.chat_requests import (
     TREE,
     WEATHER,
     Replies,
+    bound,
     chat,
     cut,
     responses,
@@ -142,6 +144,18 @@ def test_a_reply_that_is_cut_off_has_no_whole_last_call(replies: Replies, name: 
         assert len(found) < len(calls)
         # This is what has vLLM before 0.33 report `length`.
         assert request.tool_choice == ("required" if found and given_choice == "auto" else given_choice)
+
+
+def test_making_the_parser_turns_decoding_on(replies: Replies) -> None:
+    replies.parser(chat())
+    assert Decoding.is_on
+
+
+def test_the_reasoning_parser_alone_adjusts_too(replies: Replies) -> None:
+    request = chat(response_format=PERSON)
+    bound(request)
+    replies.parser(request).reasoning_parser.adjust_request(request)
+    assert request.structured_outputs.grammar
 
 
 def test_choices_of_one_request_do_not_disturb_each_other(replies: Replies) -> None:

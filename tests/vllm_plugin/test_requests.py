@@ -17,7 +17,7 @@ from raif_integrations.vllm_plugin.adjusting import (
     give_back_text,
     plan_of,
 )
-from raif_integrations.vllm_plugin.binding import binding_of
+from raif_integrations.vllm_plugin.binding import Decoding, binding_of
 from raif_integrations.vllm_plugin.options import PROMPTING_VARIABLE, is_trained, prompting
 from raif_integrations.vllm_plugin.plan import CHAT
 from raif_integrations.vllm_plugin.renderer import shown
@@ -37,6 +37,26 @@ from tests.vllm_plugin.chat_requests import (
 PERSON_TEXT = {"format": {"type": "json_schema", **PERSON["json_schema"]}}
 
 
+class _Model:
+    """As much of vLLM's model configuration as a binding needs."""
+
+    model = "/models/llama-raif"
+    served_model_name = "llama"
+
+    def try_get_generation_config(self) -> dict[str, Any]:
+        return {"eos_token_id": [2, 3]}
+
+
+class _Tokenizer:
+    eos_token_id = 2
+
+    def decode(self, ids: list[int]) -> str:
+        return "".join(f"<{number}>" for number in ids)
+
+
+MODEL = vllm_api.served_model(_Model(), _Tokenizer())
+
+
 def sampling(request: Any) -> Any:
     return request.to_sampling_params(64, {})
 
@@ -47,6 +67,11 @@ def carrying(monkeypatch: pytest.MonkeyPatch) -> None:
     for request in (chat(), responses()):
         monkeypatch.setattr(type(request), "build_chat_params", type(request).build_chat_params)
     vllm_api.carry_requests()
+
+
+@pytest.fixture(autouse=True)
+def decoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Decoding, "is_on", True)
 
 
 # Constraints
@@ -136,6 +161,11 @@ def test_the_binding_is_no_part_of_the_request() -> None:
     assert binding_of(chat()) is None
 
 
+def test_a_server_without_the_tool_parser_leaves_requests_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Decoding, "is_on", False)
+    assert bind_request(chat(response_format=PERSON), ChatParams(), MODEL).plan is CHAT
+
+
 # Responses
 
 
@@ -186,25 +216,8 @@ def test_what_cannot_be_used_is_the_clients_error(fields: dict[str, Any], field:
 def test_a_message_cannot_be_continued_with_tools() -> None:
     continued = ChatParams(chat_template_kwargs={"continue_final_message": True})
     with pytest.raises(VLLMValidationError, match="continue_final_message"):
-        bind_request(chat(tools=[WEATHER]), continued, _Model(), _Tokenizer())
-    assert bind_request(chat(response_format=PERSON), continued, _Model(), _Tokenizer()).plan is CHAT
-
-
-class _Model:
-    """As much of vLLM's model configuration as a binding needs."""
-
-    model = "/models/llama-raif"
-    served_model_name = "llama"
-
-    def try_get_generation_config(self) -> dict[str, Any]:
-        return {"eos_token_id": [2, 3]}
-
-
-class _Tokenizer:
-    eos_token_id = 2
-
-    def decode(self, ids: list[int]) -> str:
-        return "".join(f"<{number}>" for number in ids)
+        bind_request(chat(tools=[WEATHER]), continued, MODEL)
+    assert bind_request(chat(response_format=PERSON), continued, MODEL).plan is CHAT
 
 
 def test_a_prompt_that_came_ready_is_bound_by_its_request(carrying: None) -> None:
@@ -224,7 +237,7 @@ def test_where_prompts_are_rendered_in_another_way_tools_are_refused() -> None:
 
 def test_the_tokens_with_which_the_model_ends_a_reply_are_known() -> None:
     request = chat(stop_token_ids=[9])
-    assert bind_request(request, ChatParams(), _Model(), _Tokenizer()).endings == ("<2>", "<3>")
+    assert bind_request(request, ChatParams(), MODEL).endings == ("<2>", "<3>")
 
 
 # Prompts
@@ -242,7 +255,7 @@ def test_the_tokens_with_which_the_model_ends_a_reply_are_known() -> None:
     ],
 )
 def test_names_and_the_setting_decide_how_a_schema_is_shown(setting: Any, model: Any, trained: bool) -> None:
-    assert is_trained(setting, model, vllm_api.base_names(_Model())) == trained
+    assert is_trained(setting, model, MODEL.names) == trained
 
 
 @pytest.mark.parametrize(("given", "setting"), [("", "auto"), ("Primer", "primer"), ("nonsense", "auto")])

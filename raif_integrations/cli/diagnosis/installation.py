@@ -104,7 +104,7 @@ def _vllm(vllm: InstalledVllm) -> Iterator[Finding]:
     build = "CPU build" if vllm.is_cpu_build else "GPU build"
     origin = names[0] if names else f"{vllm.version or 'of unknown version'} (no package metadata)"
     torch = installed_version("torch")
-    yield Finding("ok", "vLLM", f"{origin}, {build}, with torch {torch}")
+    yield Finding("ok", "vLLM", f"{origin}, {build}" + (f", with torch {torch}" if torch else ""))
     if torch is None:
         yield Finding("fail", "torch", "not installed, but vLLM needs it", remedy("vllm"))
 

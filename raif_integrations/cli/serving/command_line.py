@@ -16,10 +16,10 @@ from raif_integrations.engines.embedded.arguments import cpu_defaults, structure
 from raif_integrations.engines.speculation import Speculation
 
 _COMPILATION = ("compilation-config", "optimization-level")
-_SMALL = (
-    "the model is not compiled and gets 2 GiB for its context; give --no-enforce-eager or set "
-    "VLLM_CPU_KVCACHE_SPACE (GiB) to change that"
-)
+_CPU_DECISIONS = {
+    "enforce-eager": "the model is not compiled (--no-enforce-eager changes that)",
+    "kv-cache-memory-bytes": "2 GiB for the context (VLLM_CPU_KVCACHE_SPACE, in GiB, changes that)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def server_command(
         flags["chat-template"] = template.path
     if vllm.is_cpu_build and (defaults := _cpu_flags(given)):
         flags |= defaults
-        decisions["no GPU"] = _SMALL
+        decisions["no GPU"] = "; ".join(said for name, said in _CPU_DECISIONS.items() if name in defaults)
     # Ours come first: of a flag given twice vLLM takes the last, so that the user always has the last word.
     ours = as_arguments({name: value for name, value in flags.items() if name not in given})
     return ServerCommand(

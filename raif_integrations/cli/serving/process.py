@@ -17,8 +17,8 @@ _POLL_SECONDS = 0.2
 class ServerRun:
     """One run of a server.
 
-    The server and the processes it starts form a process group of their own. So a Ctrl-C reaches them once,
-    from here, and none of them is left when the server has ended, however it ended.
+    The server and the processes it starts form a process group of their own. So a Ctrl-C reaches the server
+    once, from here, and it can end its processes in good order; those that are left then are killed.
 
     Args:
         command: Its command line.
@@ -51,11 +51,12 @@ class ServerRun:
                 list(self._command), env=dict(self._environment), start_new_session=True
             )
             if self._signal is not None:  # It came before there was a process to pass it on to.
-                self._send(self._signal)
+                self._process.send_signal(self._signal)
             try:
                 self._watch(is_ready, when_ready)
             finally:
-                self._send(signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
                 code = self._process.wait()
         return code if code >= 0 else 128 - code
 
@@ -85,10 +86,5 @@ class ServerRun:
         again = self._signal is not None
         self._signal = number
         self._kill_at = time.monotonic() + (0 if again else self._stop_seconds)
-        if not again:
-            self._send(number)
-
-    def _send(self, number: int) -> None:
-        if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)
+        if not again and self._process is not None:
+            self._process.send_signal(number)

@@ -22,7 +22,7 @@ from raif_integrations.engines.embedded.sampling import (
 )
 from raif_integrations.engines.embedded.settings import EmbeddedSettings
 from raif_integrations.engines.embedded.spawn import check_main_script
-from raif_integrations.engines.speculation import speculative_config
+from raif_integrations.engines.speculation import refused_sampling, speculative_config
 from raif_integrations.errors import ConfigurationError, ModelNotFoundError, RequestError
 
 # vLLM kills its processes after 5 seconds by default, just before they have tidied up.
@@ -74,6 +74,7 @@ class LoadedEngine:
         self._engine = engine
         self._settings = settings
         self._defaults: dict[str, Any] = engine.model_config.get_diff_sampling_param()
+        self._drafts = vllm_api.drafts(engine)
         self._base_names = {*vllm_api.served_names(engine), settings.model.text}
         self._adapters = {
             adapter.name: vllm_api.lora_request(adapter.name, adapter.id, str(adapter.path))
@@ -194,6 +195,11 @@ class LoadedEngine:
     def _parameters(self, request: Request, prompt_tokens: int, *, streamed: bool) -> Any:
         sampling = request.sampling
         parameters = sampling_parameters(sampling, self._defaults, known=vllm_api.SAMPLING_PARAMETERS)
+        if self._drafts and refused_sampling(parameters):
+            raise RequestError(
+                "vLLM takes neither min_p nor logit_bias where it drafts tokens.",
+                hint="Make the engine with speculation='off' and without a speculative_config.",
+            )
         limit_tokens(
             parameters,
             asked=sampling.max_tokens,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
 
 from raif_integrations._extras import ExplainMissingExtra
-from raif_integrations.engines.speculation.configuration import refused_sampling
+from raif_integrations.engines.speculation import refused_sampling
 
 # vLLM logs to standard output, a page for every engine. Both are read when vLLM is imported.
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
@@ -113,6 +113,11 @@ def _config_with(arguments: Mapping[str, Any], drafts: Mapping[str, Any], *, opt
     if optional and refused_sampling(config.model_config.get_diff_sampling_param()):
         return None
     return config
+
+
+def drafts(engine: Any) -> bool:
+    """Whether an engine drafts tokens, in whatever way."""
+    return getattr(engine.vllm_config, "speculative_config", None) is not None
 
 
 def sampling_params(parameters: Mapping[str, Any], *, streamed: bool) -> Any:

@@ -23,7 +23,15 @@ from raif_integrations.engines.speculation.configuration import (
     Speculation,
     check_speculation,
     has_seam,
+    refused_sampling,
     speculative_config,
 )
 
-__all__ = ["DRAFT_TOKENS", "Speculation", "check_speculation", "has_seam", "speculative_config"]
+__all__ = [
+    "DRAFT_TOKENS",
+    "Speculation",
+    "check_speculation",
+    "has_seam",
+    "refused_sampling",
+    "speculative_config",
+]

@@ -10,6 +10,7 @@ that a request which vLLM sets aside for a step gets no more drafts: where its r
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -17,6 +18,8 @@ from typing import Any, Final, TypeAlias
 from raif_integrations.engines.speculation.prompts import read_prompt
 from raif_integrations.engines.speculation.reply import Reply
 from raif_integrations.engines.speculation.vocabulary import Vocabulary
+
+_logger = logging.getLogger(__name__)
 
 Row: TypeAlias = Any
 """A NumPy array of token ids; NumPy itself is not needed here."""
@@ -85,12 +88,12 @@ class Drafter:
             old = length - len(tokens)
             row = rows[number]
             state = before.take(number, row[:old])
-            reply = state.reply if state is not None else self._read(row, old)
-            draft: list[int] = []
-            if reply is not None:
-                reply.advance(tokens)
-                if chance is not None:
-                    draft = reply.draft(self._most, chance)
+            try:
+                reply = state.reply if state is not None else self._read(row, old)
+                draft = self._draft(reply, tokens, chance)
+            except Exception:  # A draft is never worth an engine.
+                _logger.exception("A request gets no more drafts")
+                reply, draft = None, []
             drafts.append(draft)
             if reply is not None and reply.ended:
                 states.append(None)
@@ -98,6 +101,12 @@ class Drafter:
                 states.append(_State(row[:length].copy(), reply))
         self._states = states
         return drafts
+
+    def _draft(self, reply: Reply | None, tokens: Sequence[int], chance: float | None) -> list[int]:
+        if reply is None:
+            return []
+        reply.advance(tokens)
+        return [] if chance is None else reply.draft(self._most, chance)
 
     def _read(self, row: Row, length: int) -> Reply | None:
         """The state of a new request; its prompt is only read if there may be a cue at its end."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from raif_integrations.engines.speculation.fields import Unit
+from raif_integrations.engines.speculation.fields import Unit, read_fields
 
 Opened: TypeAlias = Literal["", "table", "list", "block"]
 """What takes the next lines: nothing, rows of a table, elements of a list, lines of a text."""
@@ -56,6 +57,12 @@ def read_line(line: str) -> Written | None:
     return None if found is None else Written(found[1], found[2], line[found.end() :])
 
 
+@lru_cache(maxsize=256)
+def course_of(lines: tuple[str, ...]) -> Course:
+    """The course of a cue. Many requests have the same one."""
+    return Course(read_fields(lines))
+
+
 class Course:
     """The units of a cue, and how lines follow each other.
 
@@ -66,6 +73,8 @@ class Course:
     def __init__(self, units: Sequence[Unit]) -> None:
         self.units = tuple(units)
         self._numbers = {unit.path: number for number, unit in enumerate(self.units)}
+        self.heads = frozenset(self.head(number, ()) for number in range(len(self.units)))
+        """What the units begin with, as far as it is always the same."""
 
     def unit_of(self, key: str) -> Unit | None:
         """The unit with a path, its indices aside."""

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from raif_integrations.engines.speculation.fields import Unit, is_field, read_fields
+from raif_integrations.engines.speculation.course import Course, course_of
+from raif_integrations.engines.speculation.fields import is_field
 
 _SCHEMA: Final = ("<schema>\n", "\n</schema>")
 _TOOLS: Final = ("<tools>\n", "\n</tools>")
@@ -22,11 +23,11 @@ class Choice:
 
     Attributes:
         name: The tool, or the word for an answer in text.
-        units: The fields listed below it.
+        course: The fields listed with it.
     """
 
     name: str
-    units: tuple[Unit, ...] = ()
+    course: Course
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,13 @@ class Asked:
 
     Attributes:
         source: The prompt up to the cue: what values are copied from.
-        units: The fields of the object, in the order they are written; none for a choice of tools.
+        course: The fields of the object; none for a choice of tools.
         choices: The names to choose from, one a line.
         thinks: The reply begins with reasoning, which the template has opened.
     """
 
     source: str
-    units: tuple[Unit, ...] = ()
+    course: Course
     choices: tuple[Choice, ...] = ()
     thinks: bool = False
 
@@ -74,10 +75,10 @@ def read_prompt(text: str, reply_at: int, special: frozenset[str]) -> Asked | No
     thinks = "<think>" in rest and "</think>" not in rest
     source = text[:start]
     if tags is _SCHEMA:
-        units = read_fields(lines)
-        return Asked(source, units=units, thinks=thinks) if units else None
+        course = course_of(tuple(lines))
+        return Asked(source, course, thinks=thinks) if course.units else None
     choices = _read_choices(lines)
-    return Asked(source, choices=choices, thinks=thinks) if choices else None
+    return Asked(source, course_of(()), choices, thinks) if choices else None
 
 
 def _read_choices(lines: list[str]) -> tuple[Choice, ...]:
@@ -92,7 +93,7 @@ def _read_choices(lines: list[str]) -> tuple[Choice, ...]:
             name = name if dash else offer
             if name:
                 names.append((name, fields))
-    return tuple(Choice(name, read_fields(fields)) for name, fields in names)
+    return tuple(Choice(name, course_of(tuple(fields))) for name, fields in names)
 
 
 def _bracketed(line: str) -> tuple[str, list[str]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from raif_integrations.engines.speculation.copying import Source
-from raif_integrations.engines.speculation.course import Course, Position, read_line
+from raif_integrations.engines.speculation.course import Position, read_line
 from raif_integrations.engines.speculation.fields import Cell, Unit
 from raif_integrations.engines.speculation.prompts import Asked
 from raif_integrations.engines.speculation.vocabulary import Vocabulary
@@ -21,6 +21,8 @@ _SURE: Final = 0.97
 _LIKELY: Final = 0.8
 _GUESS: Final = 0.5
 
+_LEAST_ROOM: Final = 3
+_MOST_ROOM: Final = 16
 _LONGEST_TAIL: Final = 32
 _LONGEST_LINE: Final = 400
 _CHARACTERS_PER_TOKEN: Final = 4
@@ -54,8 +56,7 @@ class Reply:
         self._vocabulary = vocabulary
         self._source = Source(asked.source)
         self._choices = asked.choices
-        self._courses: dict[str, Course] = {}
-        self._course = Course(asked.units)
+        self._course = asked.course
         self._named = not asked.choices
         self._position = Position()
         self._line = ""
@@ -63,6 +64,8 @@ class Reply:
         self._tail = ""
         self._thinks = asked.thinks
         self._begun = False
+        self._drafted = 0
+        self._room = _MOST_ROOM
         self.over = False
         """Nothing more will be drafted."""
         self.ended = False
@@ -72,6 +75,12 @@ class Reply:
 
     def advance(self, ids: Sequence[int]) -> None:
         """Takes the tokens the model wrote."""
+        if self._drafted:
+            taken = len(ids) - 1
+            if taken < self._drafted:
+                self._room = max(_LEAST_ROOM, (self._room + taken) // 2)
+            else:
+                self._room = _MOST_ROOM
         for number in ids:
             if self.over:
                 return
@@ -79,6 +88,8 @@ class Reply:
                 self.over = self.ended = True
                 return
             self._take(number)
+        if len(self._line) > _LONGEST_LINE:
+            self._line = self._line[-_LONGEST_LINE:]
 
     def _take(self, number: int) -> None:
         piece = self._vocabulary.piece(number)
@@ -93,7 +104,10 @@ class Reply:
             self._tail += piece
         else:  # A new word: how it is divided does not depend on what stands in front of it.
             self._ids, self._tail = [number], piece
-        self._write(piece)
+        if "\n" in piece:
+            self._write(piece)
+        else:
+            self._line += piece
 
     def _write(self, text: str) -> None:
         *lines, rest = text.split("\n")
@@ -103,8 +117,6 @@ class Reply:
         if lines:
             self._ids, self._tail = [], ""
         self._line += rest
-        if len(self._line) > _LONGEST_LINE:
-            self._line = self._line[-_LONGEST_LINE:]
 
     def _end_line(self, line: str) -> None:
         if self._thinks or (not self._begun and line.lstrip().startswith("<think>")):
@@ -138,9 +150,9 @@ class Reply:
         """A line that names what the next lines are for."""
         for choice in self._choices:
             if choice.name == line:
-                self._course = self._courses.setdefault(line, Course(choice.units))
+                self._course = choice.course
                 self._position = Position(place=self._position.place)
-                self._named = bool(choice.units)
+                self._named = bool(choice.course.units)
                 return
         self.over = not self._named
 
@@ -153,35 +165,49 @@ class Reply:
             most: Most tokens.
             chance: Least probability of a step, all steps before it included.
         """
+        self._drafted = 0
         if self.over or self._thinks or most <= 0 or len(self._line) >= _LONGEST_LINE:
             return []
-        text, ends = self._following(most * _CHARACTERS_PER_TOKEN, chance)
-        if not text and not ends:
-            return []
+        most = min(most, self._room)
+        text, head, ends = self._following(most * _CHARACTERS_PER_TOKEN, chance)
         ids = self._vocabulary.sequel(self._ids, self._tail, text) if text else []
+        if head:
+            ids += self._vocabulary.head(head)
         if ends and self._vocabulary.end is not None:
             ids.append(self._vocabulary.end)
+        self._drafted = min(len(ids), most)
         return ids[:most]
 
-    def _following(self, longest: int, chance: float) -> tuple[str, bool]:
-        """The text that probably comes next, and whether the reply ends behind it."""
-        text = ""
+    def _following(self, longest: int, chance: float) -> tuple[str, str, bool]:
+        """What probably comes next.
+
+        Returns:
+            Text, the head of a unit behind it, and whether the reply ends behind both.
+        """
+        text = head = ""
         line, position, left = self._line, self._position, 1.0
-        while len(text) < longest:
+        while len(text) + len(head) < longest:
             step = self._step(line, position)
             if step is None or left * step.chance < chance:
                 break
             left *= step.chance
-            text += step.text
+            # A line begins with a new token: the head in it has the same tokens each time.
+            text, head = (text + head, step.text) if not line else (text + head + step.text, "")
             if step.ends:
-                return text, True
+                return text + head, "", True
             if not step.text:
                 break
             *lines, rest = (line + step.text).split("\n")
             for whole in lines:
                 position = self._behind(position, whole)
             line = rest
-        return text, False
+        if head and not self._is_head(head):
+            return text + head, "", False
+        return text, head, False
+
+    def _is_head(self, text: str) -> bool:
+        """Whether a text comes from the cue alone, and may be kept beyond this reply."""
+        return self._named and text in self._course.heads
 
     def _step(self, line: str, position: Position) -> Step | None:
         if not self._named:
@@ -209,9 +235,9 @@ class Reply:
         choice = next((one for one in found if one.name == line), found[0])
         if choice.name != line:
             return Step(choice.name[len(line) :], _SURE if len(found) == 1 else _GUESS)
-        if choice.units:
-            return Step("\n" + Course(choice.units).head(0, ()), _SURE)
-        return Step("", _LIKELY, ends=not any(one.units for one in self._choices))
+        if choice.course.units:
+            return Step("\n" + choice.course.head(0, ()), _SURE)
+        return Step("", _LIKELY, ends=not any(one.course.units for one in self._choices))
 
     def _key_step(self, line: str, position: Position) -> Step | None:
         """The rest of the key a line begins with, or the next one."""

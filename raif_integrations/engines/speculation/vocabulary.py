@@ -7,6 +7,7 @@ from typing import Any, Final
 
 _ANCHOR: Final = "\n"
 _UNKNOWN: Final = "\ufffd"
+_MOST_HEADS: Final = 4096
 
 
 class Vocabulary:
@@ -34,6 +35,7 @@ class Vocabulary:
         self.special = frozenset(special.values())
         """Texts of the special tokens."""
         self._anchor = self._encode(_ANCHOR)[0][-1:]
+        self._heads: dict[str, list[int]] = {}
         self._pieces: dict[int, str | None] = dict.fromkeys([*special, *self.ends])
 
     def _encode(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
@@ -46,11 +48,12 @@ class Vocabulary:
 
     def piece(self, number: int) -> str | None:
         """The text of one token inside a text; ``None`` for a special token or a part of a character."""
-        if number not in self._pieces:
+        piece = self._pieces.get(number, "")
+        if piece == "":
             anchor = self.text(self._anchor)
-            piece = self.text([*self._anchor, number])[len(anchor) :] if number >= 0 else ""
-            self._pieces[number] = None if _UNKNOWN in piece or not piece else piece
-        return self._pieces[number]
+            text = self.text([*self._anchor, number])[len(anchor) :] if number >= 0 else ""
+            piece = self._pieces[number] = None if _UNKNOWN in text or not text else text
+        return piece
 
     def inner(self, ids: Sequence[int]) -> str:
         """The text of tokens that stand inside a text; unfinished characters at the end are left out."""
@@ -74,6 +77,15 @@ class Vocabulary:
         if divided[:count] == list(ids):
             return divided[count:]
         return self.ids(following)
+
+    def head(self, text: str) -> list[int]:
+        """The tokens of a text of a cue that begins a line; looked up where they are known already."""
+        ids = self._heads.get(text)
+        if ids is None:
+            if len(self._heads) >= _MOST_HEADS:
+                self._heads.clear()
+            ids = self._heads[text] = self.ids(text)
+        return ids
 
     def ids(self, text: str) -> list[int]:
         """The tokens of a text that begins a line."""
