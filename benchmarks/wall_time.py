@@ -16,7 +16,6 @@ import argparse
 import json
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -31,7 +30,7 @@ from raif_integrations.conversation.prompt import cue_block, with_block
 from raif_integrations.engines.base import Constraint, Engine, GrammarConstraint, Message, Request, Sampling
 from raif_integrations.engines.embedded import EmbeddedEngine
 from small_model import ADAPTER
-from speculation import start_all
+from speculation import QuietClock, start_all
 
 _QUESTION: Final = "How long do the same objects take in RAIF and in JSON?"
 _FASTEST: Final = "RAIF with speculation"
@@ -57,14 +56,21 @@ def main() -> int:
             for request, item in zip(guided, items, strict=True)
         ]
         tokens: dict[str, int] = {}
-        sides = {
-            _FASTEST: _asking(drafting, raif, _FASTEST, tokens),
-            _OTHERS[0]: _asking(plain, raif, _OTHERS[0], tokens),
-            _OTHERS[1]: _asking(plain, guided, _OTHERS[1], tokens),
-            _OTHERS[2]: _asking(plain, free, _OTHERS[2], tokens),
+        clock = QuietClock()
+
+        def asking(engine: Engine, requests: Sequence[Request], name: str) -> Callable[[], None]:
+            def call() -> None:
+                clock.pause()
+                tokens[name] = sum(engine.generate(request).usage.completion_tokens for request in requests)
+
+            return call
+
+        sides = {_FASTEST: asking(drafting, raif, _FASTEST)} | {
+            name: asking(plain, requests, name)
+            for name, requests in zip(_OTHERS, (raif, guided, free), strict=True)
         }
         rounds = 1 if options.smoke else options.rounds
-        times = in_turn(sides, rounds=rounds, clock=time.perf_counter)
+        times = in_turn(sides, rounds=rounds, clock=clock)
     details = {
         name: {"ms_per_object": [round(one / len(items) * 1000, 1) for one in spent], "tokens": tokens[name]}
         for name, spent in times.items()
@@ -120,15 +126,6 @@ def _free(request: Request, tokens: int) -> Request:
     """The same prompt without a grammar, and as many tokens as the JSON has."""
     sampling = Sampling(temperature=0.0, max_tokens=tokens, extra={"ignore_eos": True})
     return Request(messages=request.messages, sampling=sampling)
-
-
-def _asking(
-    engine: Engine, requests: Sequence[Request], name: str, tokens: dict[str, int]
-) -> Callable[[], None]:
-    def call() -> None:
-        tokens[name] = sum(engine.generate(request).usage.completion_tokens for request in requests)
-
-    return call
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from train_adapter.answering import answers
 from train_adapter.encoding import Encoded, encode
 from train_adapter.items import Item
 from train_adapter.prompts import Example, Format, examples_of
@@ -73,28 +74,11 @@ def _encode(items: list[Item], tokenizer: Any, model: Any, form: Format, longest
 
 
 def _chat(items: list[Item], tokenizer: Any, model: Any) -> list[Encoded]:
-    """Plain chat, answered by the base model itself."""
-    import torch
-
+    """Plain chat, answered by the base model itself; a long answer is learnt as far as it goes."""
     found: list[Encoded] = []
     for at in range(0, len(items), 32):
-        group = items[at : at + 32]
-        prompts = [encode(tokenizer, Example("chat", item.messages, ""), ends=False).ids for item in group]
-        width = max(map(len, prompts))
-        pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-        ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=model.device)
-        seen = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=model.device)
-        with torch.no_grad():
-            said = model.generate(
-                input_ids=ids,
-                attention_mask=seen,
-                max_new_tokens=_CHAT_TOKENS,
-                do_sample=False,
-                pad_token_id=pad,
-            )
-        named = model.generation_config.eos_token_id
-        ends = set(named if isinstance(named, list) else [named])
-        for prompt, answer in zip(prompts, said[:, width:].tolist(), strict=True):
-            stop = next((i + 1 for i, token in enumerate(answer) if token in ends), len(answer))
-            found.append(Encoded((*prompt, *answer[:stop]), len(prompt)))
+        asked = [Example("chat", item.messages, "") for item in items[at : at + 32]]
+        prompts = [encode(tokenizer, example, ends=False).ids for example in asked]
+        said = answers(model, tokenizer, prompts, _CHAT_TOKENS)
+        found += [Encoded((*p, *answer), len(p)) for p, answer in zip(prompts, said, strict=True)]
     return found

@@ -62,7 +62,7 @@ def document(rng: random.Random, split: str = "train", *, needs: str = "") -> Do
         made = _bag(rng, needs)
     elif not needs and way < 0.46:
         made = Document("")
-        _add_sentences(rng, made, rng.choice((2, 3, 4, 5, 6, 8)), split)
+        _add_sentences(rng, made, rng.choice((2, 3, 4, 5, 6, 7, 8, 9)), split)
     else:
         fitting = [t for t in templates(split) if not needs or any(_kind(s) == needs for s in slots(t))]
         made = _written(rng, rng.choice(fitting))
@@ -71,7 +71,7 @@ def document(rng: random.Random, split: str = "train", *, needs: str = "") -> Do
                 break
             made = _written(rng, rng.choice(fitting))
         if rng.random() < 0.4:
-            _add_sentences(rng, made, rng.choice((1, 1, 2, 3)), split)
+            _add_sentences(rng, made, rng.choice((1, 2, 3, 4)), split)
     if rng.random() < 0.5:
         made.text = _surrounded(rng, made.text)
     if rng.random() < 0.05:
@@ -148,7 +148,7 @@ def _clash(fresh: set[str], made: Document) -> bool:
 def _bag(rng: random.Random, needs: str) -> Document:
     """Unrelated facts, each with a label."""
     made = Document("")
-    roles = rng.sample(sorted(ROLES), rng.choice((2, 3, 4, 5, 6, 7, 8)))
+    roles = rng.sample(sorted(ROLES), rng.choice((3, 4, 5, 6, 7, 8, 9)))
     spelling = rng.choice(("plain", "plain", "plain", style(rng)))
     lines: list[tuple[str, str]] = []
     used: set[str] = set()

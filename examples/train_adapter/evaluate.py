@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from train_adapter.answering import answers
 from train_adapter.data import load_items
 from train_adapter.encoding import batches, encode
 from train_adapter.prompts import Example, Format, examples_of
@@ -87,31 +88,11 @@ def score(
         group = order[at : at + batch]
         most = min(longest, max(encoded[index].learnt for index in group) * 2 + 16)
         prompts = [list(encoded[index].ids[: encoded[index].start]) for index in group]
-        for index, ids in zip(group, _answers(model, tokenizer, prompts, most), strict=True):
+        for index, ids in zip(group, answers(model, tokenizer, prompts, most), strict=True):
             example = examples[index]
             kind = "plan" if example.is_plan else example.kind
             scores[kind].add(example, tokenizer.decode(ids, skip_special_tokens=True), len(ids))
     return dict(scores)
-
-
-def _answers(model: Any, tokenizer: Any, prompts: list[list[int]], most: int) -> list[list[int]]:
-    import torch
-
-    ends = model.generation_config.eos_token_id
-    stops = set(ends if isinstance(ends, list) else [ends])
-    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-    width = max(map(len, prompts))
-    ids = torch.tensor([[pad] * (width - len(one)) + one for one in prompts], device=model.device)
-    seen = torch.tensor([[0] * (width - len(one)) + [1] * len(one) for one in prompts], device=model.device)
-    with torch.no_grad():
-        made = model.generate(
-            input_ids=ids, attention_mask=seen, max_new_tokens=most, do_sample=False, pad_token_id=pad
-        )
-    return [_until(answer, stops) for answer in made[:, width:].tolist()]
-
-
-def _until(ids: list[int], stops: set[int]) -> list[int]:
-    return next((ids[:at] for at, token in enumerate(ids) if token in stops), ids)
 
 
 def score_quickly(
@@ -158,9 +139,9 @@ def table(scores: dict[str, Score]) -> str:
         valid = f"{one.valid / one.answers:.1%}" if one.valid else ""
         exact = f"{one.exact / one.answers:.1%}"
         lines.append(f"| {kind} | {one.answers} | {exact} | {valid} | {fields} | {one.tokens} |")
-    answers = sum(one.answers for one in scores.values())
+    asked = sum(one.answers for one in scores.values())
     right = sum(one.exact for one in scores.values())
-    lines.append(f"| all | {answers} | {right / answers:.1%} | | | |")
+    lines.append(f"| all | {asked} | {right / asked:.1%} | | | |")
     return "\n".join(lines)
 
 

@@ -52,7 +52,7 @@ def record(rng: random.Random, split: str = "train") -> Item:
     needs = rng.choices(("", "table", "list", "multiline"), (56, 24, 14, 6))[0]
     while True:
         source = document(rng, split, needs=needs)
-        if len(source.text) > 900:
+        if len(source.text) > 1100:
             continue
         fields = _fields(rng, source, needs)
         if fields:
@@ -84,9 +84,9 @@ def _fields(rng: random.Random, source: Document, needs: str) -> list[_Field]:
     rng.shuffle(scalars)
     if needs == "multiline":
         scalars.sort(key=lambda key: key not in MULTILINE)
-    most = rng.choice((1, 2, 2, 3, 3, 4, 4, 5, 6, 7))
+    most = rng.choice((1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8))
     if needs in ("table", "list"):
-        most = rng.choice((0, 0, 1, 2, 2, 3))
+        most = rng.choice((0, 1, 2, 2, 3, 3, 4))
     for key in scalars[:most]:
         name = _name(rng, source, key, taken)
         if name is not None:
@@ -94,12 +94,12 @@ def _fields(rng: random.Random, source: Document, needs: str) -> list[_Field]:
             name = _longer(rng, name, key, source.scalars[key].unit if schema["type"] != "string" else "")
             chosen.append(_Field(name, _described(rng, schema, role_of(key)), value, key))
     for list_key, elements in source.lists.items():
-        if needs == "list" or rng.random() < 0.4:
+        if needs == "list" or rng.random() < 0.5:
             _add(rng, chosen, taken, LISTS[list_key], *_list(rng, elements))
     for table_key, table in source.tables.items():
-        if needs == "table" or rng.random() < 0.4:
+        if needs == "table" or rng.random() < 0.5:
             _add(rng, chosen, taken, TABLES[table_key].names, *tables.asked(rng, table))
-    if chosen and rng.random() < 0.35:
+    if chosen and rng.random() < 0.4:
         _add_absent(rng, source, chosen, taken)
     if chosen and rng.random() < 0.05:
         _add_empty(rng, source, chosen, taken)

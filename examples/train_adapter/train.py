@@ -89,7 +89,7 @@ def train(run: Run) -> Path:
         if learner.step % run.save_every == 0 or learner.step == len(plan):
             learner.save(state)
             learner.save_adapter(run.output / "adapter")
-            print(f"step {learner.step} loss {loss:.4f} {speed:.0f} tokens/s", file=sys.stderr, flush=True)
+            bar.write(f"step {learner.step} loss {loss:.4f} {speed:.0f} tokens/s", file=sys.stderr)
     return run.output / "adapter"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from functools import lru_cache
 from typing import cast
 
 from raif_integrations.turn.types import Prompting, is_raif_name
@@ -16,7 +17,12 @@ _WORDS = ("auto", "trained", "primer")
 
 def prompting() -> Prompting:
     """How models are shown a schema, as the environment says; ``auto`` where it says something unknown."""
-    word = os.environ.get(PROMPTING_VARIABLE, "").strip().lower() or "auto"
+    return _setting(os.environ.get(PROMPTING_VARIABLE, "").strip().lower() or "auto")
+
+
+@lru_cache
+def _setting(word: str) -> Prompting:
+    """Checks the word; cached, so that a wrong one is told once and not with each request."""
     if word not in _WORDS:
         logging.getLogger("vllm.raif_integrations").warning(
             "%s=%r is unknown; using 'auto'. Give one of %s.", PROMPTING_VARIABLE, word, ", ".join(_WORDS)

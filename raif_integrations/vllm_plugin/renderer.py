@@ -45,7 +45,7 @@ class RaifRenderer(HfRenderer):  # type: ignore[misc]  # vLLM's classes are not 
         request, params = vllm_api.take_request(params)
         if request is None:
             return super().render_messages(messages, params)  # type: ignore[no-any-return]
-        binding = bind_request(request, params, self._model)
+        binding = bind_request(request, params, self._served_model)
         messages, params = shown(binding.plan, messages, params)
         conversation, prompt = super().render_messages(messages, params)
         return conversation, settle(request, binding, self.get_tokenizer(), prompt)
@@ -58,13 +58,13 @@ class RaifRenderer(HfRenderer):  # type: ignore[misc]  # vLLM's classes are not 
         request, params = vllm_api.take_request(params)
         if request is None:
             return await super().render_messages_async(messages, params)  # type: ignore[no-any-return]
-        binding = await asyncio.to_thread(bind_request, request, params, self._model)
+        binding = await asyncio.to_thread(bind_request, request, params, self._served_model)
         messages, params = shown(binding.plan, messages, params)
         conversation, prompt = await super().render_messages_async(messages, params)
         return conversation, settle(request, binding, self.get_tokenizer(), prompt)
 
     @cached_property
-    def _model(self) -> vllm_api.ServedModel:
+    def _served_model(self) -> vllm_api.ServedModel:
         return vllm_api.served_model(self.model_config, self.get_tokenizer())
 
 

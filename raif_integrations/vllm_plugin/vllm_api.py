@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 _PROTOCOL = "vllm.entrypoints.generate.base.protocol"
@@ -18,11 +19,20 @@ _RESPONSES = "vllm.entrypoints.openai.responses.protocol"
 _TOKENIZE = "vllm.entrypoints.serve.tokenize.protocol"
 
 _SEAMS = {
-    "vllm.tool_parsers": ("ToolParserManager", "ToolParser"),
-    "vllm.reasoning": ("ReasoningParserManager", "ReasoningParser"),
-    "vllm.renderers.registry": ("RENDERER_REGISTRY",),
-    "vllm.renderers.hf": ("HfRenderer",),
-    "vllm.renderers": ("ChatParams",),
+    "vllm.tool_parsers": (
+        "ToolParserManager.register_lazy_module",
+        "ToolParser.engine_based_streaming",
+        "ToolParser.supports_required_and_named",
+    ),
+    "vllm.reasoning": (
+        "ReasoningParserManager.register_lazy_module",
+        "ReasoningParser.engine_based_streaming",
+    ),
+    "vllm.renderers": ("ChatParams.response_format",),
+    "vllm.renderers.hf": ("HfRenderer.render_messages_async",),
+    "vllm.renderers.registry": ("RENDERER_REGISTRY.renderers",),
+    "vllm.exceptions": ("VLLMValidationError",),
+    "vllm.sampling_params": ("StructuredOutputsParams",),
     _PROTOCOL: ("DeltaMessage", "DeltaToolCall", "ExtractedToolCallInformation"),
 }
 
@@ -39,8 +49,17 @@ def missing_seams() -> list[str]:
         except ImportError:
             missing.append(module)
         else:
-            missing += [f"{module}.{name}" for name in names if not hasattr(found, name)]
+            missing += [f"{module}.{name}" for name in names if not _has(found, name)]
     return missing
+
+
+def _has(thing: Any, name: str) -> bool:
+    """Whether a thing has an attribute; dots lead to attributes of attributes."""
+    try:
+        attrgetter(name)(thing)
+    except AttributeError:
+        return False
+    return True
 
 
 def register_parsers(name: str, *, tool_parser: tuple[str, str], reasoning_parser: tuple[str, str]) -> None:

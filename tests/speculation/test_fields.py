@@ -58,10 +58,10 @@ def surprise(item: Item, style: Any) -> str | None:
     for line in contract.encode(item.value).split("\n"):
         written = read_line(line)
         if not position.opened and written is not None:
-            unit = course.unit_of(written.key)
-            if unit is None:
+            number = course.number_of(written.key)
+            if number is None:
                 return line
-            numbers.append(course.units.index(unit))
+            numbers.append(number)
         position = course.after(position, line)
     repeats = any("[]" in unit.path for unit in course.units)
     return None if repeats or numbers == sorted(numbers) else str(numbers)

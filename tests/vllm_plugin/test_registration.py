@@ -51,17 +51,21 @@ def test_registering_twice_changes_nothing() -> None:
     assert ReasoningParserManager.get_reasoning_parser(PARSER_NAME).engine_based_streaming
 
 
+def test_this_vllm_has_what_is_needed() -> None:
+    assert vllm_api.missing_seams() == []
+
+
 def test_a_vllm_without_the_seams_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(vllm_api._SEAMS, "vllm.no_such_module", ("Anything",))
-    monkeypatch.setitem(vllm_api._SEAMS, "vllm.renderers.registry", ("NO_SUCH_NAME",))
+    monkeypatch.setitem(vllm_api._SEAMS, "vllm.renderers", ("ChatParams.no_such_field",))
     monkeypatch.setattr(vllm_api, "register_parsers", pytest.fail)
     monkeypatch.setattr(logging.getLogger("vllm"), "propagate", True)
     with caplog.at_level(logging.WARNING):
         register()
     assert "vllm.no_such_module" in caplog.text
-    assert "NO_SUCH_NAME" in caplog.text
+    assert "ChatParams.no_such_field" in caplog.text
     assert "raif-vllm 0.2.0" in caplog.text
 
 

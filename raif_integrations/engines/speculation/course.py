@@ -76,12 +76,8 @@ class Course:
         self.heads = frozenset(self.head(number, ()) for number in range(len(self.units)))
         """What the units begin with, as far as it is always the same."""
 
-    def unit_of(self, key: str) -> Unit | None:
-        """The unit with a path, its indices aside."""
-        number = self._number(key)
-        return None if number is None else self.units[number]
-
-    def _number(self, key: str) -> int | None:
+    def number_of(self, key: str) -> int | None:
+        """The number of the unit with a path, its indices aside; ``None`` where the cue has none."""
         number = self._numbers.get(key)
         return self._numbers.get(_INDEX.sub("[]", key)) if number is None and "[" in key else number
 
@@ -96,7 +92,7 @@ class Course:
         if position.opened == "table" and self._is_row(position, line):
             return position._replace(rows=position.rows + 1)
         written = read_line(line)
-        number = None if written is None else self._number(written.key)
+        number = None if written is None else self.number_of(written.key)
         if written is None or number is None:
             return position._replace(opened="")
         indices = tuple(int(digits or 0) for digits in _INDEX.findall(written.key)[:8] if len(digits) < 9)

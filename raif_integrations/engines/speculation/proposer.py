@@ -1,6 +1,7 @@
 """The class vLLM loads: ``{"method": "custom_class", "model": "…speculation.proposer.RaifProposer"}``.
 
-The only module of this package that imports vLLM. vLLM imports it in the process of its workers.
+Beside ``verification`` the only module of this package that imports vLLM. vLLM imports it in the process of
+its workers.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from vllm.tokenizers import cached_tokenizer_from_config
 
 from raif_integrations.engines.speculation.batch import Drafter
+from raif_integrations.engines.speculation.verification import is_sound
 from raif_integrations.engines.speculation.vocabulary import Vocabulary
 
 _logger = logging.getLogger(__name__)
@@ -29,6 +31,9 @@ class RaifProposer:
         most = vllm_config.speculative_config.num_speculative_tokens
         tokenizer = cached_tokenizer_from_config(config)
         self._drafter: Drafter | None = None
+        if not is_sound():
+            _logger.warning("No RAIF drafts: this vLLM does not verify drafts at a temperature rightly")
+            return
         try:
             vocabulary = Vocabulary(tokenizer, _ends(config, tokenizer))
         except TypeError as error:

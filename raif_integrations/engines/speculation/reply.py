@@ -19,12 +19,13 @@ from raif_integrations.engines.speculation.vocabulary import Vocabulary
 
 _SURE: Final = 0.97
 _LIKELY: Final = 0.8
+_COPIED: Final = 0.65
 _GUESS: Final = 0.5
 
 _LEAST_ROOM: Final = 3
 _MOST_ROOM: Final = 16
 _LONGEST_TAIL: Final = 32
-_LONGEST_LINE: Final = 400
+_LONGEST_LINE: Final = 4000
 _CHARACTERS_PER_TOKEN: Final = 4
 
 _NEXT_ELEMENT: Final = re.compile(r"[.;]?(?:,? and |[,;] |\n *[-*•] *|\n *[0-9]+[.)] *|\n)(?=[^\s])")
@@ -89,7 +90,7 @@ class Reply:
                 return
             self._take(number)
         if len(self._line) > _LONGEST_LINE:
-            self._line = self._line[-_LONGEST_LINE:]
+            self._line = self._line[:_LONGEST_LINE]
 
     def _take(self, number: int) -> None:
         piece = self._vocabulary.piece(number)
@@ -223,10 +224,10 @@ class Reply:
         written = read_line(line)
         if written is None:
             return self._key_step(line, position)
-        unit = self._course.unit_of(written.key)
-        if unit is None:
+        number = self._course.number_of(written.key)
+        if number is None:
             return self._value_step(written.value, Cell("", "s"), position, self._closing(position))
-        return self._unit_step(unit, written.value, position._replace(done=self._course.units.index(unit)))
+        return self._unit_step(self._course.units[number], written.value, position._replace(done=number))
 
     def _name_step(self, line: str) -> Step | None:
         found = [choice for choice in self._choices if choice.name.startswith(line)]
@@ -290,7 +291,7 @@ class Reply:
         known = self._source.continuation(value, cell.name, cell.code, position.place)
         if known is None:
             return None
-        return Step(known.text + closing.text, _GUESS if not value else 0.65, closing.ends)
+        return Step(known.text + closing.text, _COPIED if value else _GUESS, closing.ends)
 
     def _list_step(self, line: str, position: Position) -> Step | None:
         unit = self._course.units[position.done]
