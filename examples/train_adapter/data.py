@@ -67,10 +67,11 @@ def _encode(items: list[Item], tokenizer: Any, model: Any, form: Format, longest
             chat.append(item)
             continue
         found += [encode(tokenizer, example) for example in examples_of(item, form)]
+    found += _chat(chat[:_MOST_CHAT], tokenizer, model)
     kept = [one for one in found if len(one.ids) <= longest]
     if len(kept) < len(found):
         print(f"{len(found) - len(kept)} examples have more than {longest} tokens: left out", file=sys.stderr)
-    return kept + _chat(chat[:_MOST_CHAT], tokenizer, model)
+    return kept
 
 
 def _chat(items: list[Item], tokenizer: Any, model: Any) -> list[Encoded]:

@@ -28,8 +28,8 @@ class Settings:
 
     rank: int = 16
     learning_rate: float = 1e-3
-    batch_tokens: int = 1536
-    accumulate: int = 2
+    batch_tokens: int = 1024
+    accumulate: int = 3
     warmup: int = 40
     decay: float = 0.3
     clip: float = 1.0

@@ -125,8 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--steps", type=int, help="stop after so many steps (default: one pass)")
     parser.add_argument("--rank", type=int, default=16, help="LoRA rank (default: %(default)s, as vLLM's)")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
-    parser.add_argument("--batch-tokens", type=int, default=1536, help="tokens of one forward pass")
-    parser.add_argument("--accumulate", type=int, default=2, help="forward passes of one step")
+    parser.add_argument("--batch-tokens", type=int, default=1024, help="tokens of one forward pass")
+    parser.add_argument("--accumulate", type=int, default=3, help="forward passes of one step")
     parser.add_argument("--save-every", type=int, default=50, metavar="STEPS")
     parser.add_argument(
         "--longest", type=int, default=640, metavar="TOKENS", help="leave out longer examples"

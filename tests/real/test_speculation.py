@@ -107,6 +107,29 @@ def same(one: Completion, other: Completion) -> bool:
     return (one.text, one.finish_reason, one.usage) == (other.text, other.finish_reason, other.usage)
 
 
+def test_verification_is_sound_after_a_repair() -> None:
+    """On the CPU vLLM 0.32 forgets the temperatures of drafted tokens; nowhere may they stay forgotten."""
+    import torch
+    from vllm.platforms import current_platform
+    from vllm.v1.sample.rejection_sampler import expand_batch_to_tokens
+
+    from raif_integrations.engines.speculation.verification import is_sound
+
+    current_platform.register_triton_kernel_overrides()
+    assert is_sound()
+    if current_platform.is_cpu():
+        temperatures, ends = torch.tensor([0.7, 0.0, 1.3]), torch.tensor([1, 3, 3], dtype=torch.int32)
+        spread = expand_batch_to_tokens(temperatures, ends, 3, replace_from=0, replace_to=1)
+        assert spread.tolist() == pytest.approx([0.7, 1.0, 1.0])
+
+
+def test_a_seed_gives_the_same_text_twice(pair: Pair) -> None:
+    request = pair.request(items()[0])
+    seeded = replace(request, sampling=Sampling(temperature=0.8, top_p=0.9, seed=3, max_tokens=96))
+    first, second = (pair.drafting.generate(seeded) for _ in range(2))
+    assert same(first, second)
+
+
 def test_sampling_at_a_temperature_stays_valid(pair: Pair) -> None:
     item = items()[0]
     contract = item.contract("raif")

@@ -8,8 +8,8 @@ replies stay what they are; a wrong draft costs a little time.
 What lives here, from the outside in:
 
 * ``configuration``: :func:`speculative_config`, the argument vLLM is started with;
-* ``proposer``: the class vLLM loads, and ``verification``, which checks that vLLM verifies drafts rightly; the
-  only modules that import vLLM;
+* ``proposer``: the class vLLM loads, and ``verification``, which checks how vLLM verifies drafts; the only
+  modules that import vLLM;
 * ``batch``: which state belongs to which row of a batch, and how much is drafted;
 * ``reply``: one reply while it is written;
 * ``course``, ``fields``, ``prompts``: the cue of a prompt, and where a reply stands in it;

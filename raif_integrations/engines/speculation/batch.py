@@ -30,7 +30,7 @@ _TEMPLATE_TOKENS: Final = 48
 _PROMPT_TOKENS: Final = 8192
 """So many tokens of a prompt are read, from its end."""
 
-_LEAST_CHANCES: Final = ((8, 0.0), (32, 0.3), (64, 0.75))
+_LEAST_CHANCES: Final = ((32, 0.0), (128, 0.6), (256, 0.9))
 """Up to so many requests, steps of at least this probability are drafted; none in larger batches."""
 
 

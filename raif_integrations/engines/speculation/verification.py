@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import torch
+from vllm.platforms import current_platform
 from vllm.v1.sample import rejection_sampler
 
 _KERNEL: Final = "vllm.v1.sample.rejection_sampler.expand_kernel"
@@ -29,9 +30,9 @@ def is_sound() -> bool:
 
 
 def _spreads() -> bool:
-    """Whether the values of requests reach their tokens. A kernel for a GPU is not tried on the CPU."""
+    """Whether the values of requests reach their tokens; tried on the CPU only."""
     spread = getattr(rejection_sampler, "expand_batch_to_tokens", None)
-    if spread is None or torch.cuda.is_available():
+    if spread is None or not current_platform.is_cpu():
         return True
     ends = torch.tensor([2, 2, 3], dtype=torch.int32)
     try:
@@ -39,7 +40,7 @@ def _spreads() -> bool:
         most = spread(torch.tensor([7, 8, 9], dtype=torch.int32), ends, 3)
     except (RuntimeError, TypeError):
         return False
-    return warm.tolist() == [0.25, 0.25, 1.0] and most.tolist() == [7, 7, 9]
+    return bool(warm.tolist() == [0.25, 0.25, 1.0] and most.tolist() == [7, 7, 9])
 
 
 def _expand(
