@@ -69,7 +69,8 @@ def test_the_wheel_declares_the_extras_the_error_messages_name(wheel: Path) -> N
         name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         text = archive.read(name).decode()
     declared = set(re.findall(r"^Provides-Extra: (.+)$", text, re.MULTILINE))
-    assert declared == {"langchain", "llama-index", "embedded", "embedded-cpu", "examples", "dev"}
+    frameworks = {"langchain", "llama-index"}
+    assert declared == {*frameworks, "embedded", "embedded-cpu", "examples", "report", "train", "dev"}
     named = set(re.findall(r"raif-integrations\[([\w-]+)\]", " ".join(_extras._REMEDIES.values())))
     assert named <= declared
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from raif_integrations.engines.speculation.batch import Drafter, least_chance
+from raif_integrations.engines.speculation.batch import Drafter
 from raif_integrations.engines.speculation.vocabulary import Vocabulary
 from tests.speculation.replays import END, chat, prompt_for
 
@@ -27,7 +27,7 @@ class Batch:
 
     def __init__(self, vocabulary: Vocabulary, *prompts: str) -> None:
         self.vocabulary = vocabulary
-        self.drafter = Drafter(vocabulary, 10)
+        self.drafter = Drafter(vocabulary, 10, 96)
         self.rows = np.zeros((8, 2048), dtype=np.int32)
         self.requests = [vocabulary.ids(prompt) for prompt in prompts]
 
@@ -37,12 +37,14 @@ class Batch:
         return self.take(new)
 
     def take(self, new: Sequence[Sequence[int]]) -> list[str]:
+        return [self.vocabulary.text(draft) for draft in self.take_ids(new)]
+
+    def take_ids(self, new: Sequence[Sequence[int]]) -> list[list[int]]:
         for number, tokens in enumerate(new):
             self.requests[number] = [*self.requests[number], *tokens]
             self.rows[number, : len(self.requests[number])] = self.requests[number]
         lengths = [len(request) for request in self.requests]
-        drafts = self.drafter.drafts(new, lengths, self.rows)
-        return [self.vocabulary.text(draft) for draft in drafts]
+        return self.drafter.drafts(new, lengths, self.rows)
 
 
 def test_each_row_has_its_own_draft(vocabulary: Vocabulary) -> None:
@@ -153,32 +155,32 @@ def test_plain_chat_gets_no_drafts(request_text: str, vocabulary: Vocabulary) ->
     assert batch.drafter.prompts_read <= 1
 
 
-def test_large_batches_get_fewer_drafts_and_then_none(vocabulary: Vocabulary) -> None:
-    chances = [least_chance(size) for size in (1, 32, 33, 128, 129, 256)]
-    assert None not in chances
-    assert chances == sorted(chances, key=lambda chance: chance or 0)
-    assert least_chance(10_000) is None
-    batch = Batch(vocabulary, *[ADA] * 3)
-    batch.drafter.drafts([[1]] * 1000, [2] * 1000, np.ones((1000, 4), dtype=np.int32))
+def test_larger_batches_get_shorter_drafts_then_keys_then_none(vocabulary: Vocabulary) -> None:
+    drafter = Drafter(vocabulary, 10, 96)
+    limits = [drafter.limits(size) for size in (1, 8, 16, 19, 20, 64, 256, 257)]
+    assert limits == [(10, 0.0), (10, 0.0), (5, 0.0), (4, 0.0), (10, 0.9), (10, 0.9), (10, 0.9), (0, 1.0)]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_any_tokens_at_all(vocabulary: Vocabulary, data: st.DataObject) -> None:
-    """Whatever a model writes, and whatever the rows hold, a step ends with drafts of known tokens."""
-    tokens = st.lists(st.integers(0, 49_151), min_size=1, max_size=12)
-    batch = Batch(
-        vocabulary, *data.draw(st.lists(st.sampled_from([ADA, ALAN, PLAIN[0]]), min_size=1, max_size=3))
-    )
-    for _ in range(data.draw(st.integers(1, 6))):
-        pieces = [
-            data.draw(st.one_of(tokens, st.sampled_from(WRITTEN).map(vocabulary.ids), st.just([])))
-            for _ in batch.requests
-        ]
-        batch.take(pieces)
-    assert all(
-        0 <= number < 49_152 for draft in batch.drafter.drafts([[1]], [1], batch.rows) for number in draft
-    )
+def test_only_keys_are_drafted_in_a_crowd(vocabulary: Vocabulary) -> None:
+    batch = Batch(vocabulary, ADA, ALAN)
+    batch.drafter = Drafter(vocabulary, 10, 4)
+    assert batch.step("city", "ci") == ["=", "ty="]
+    assert batch.step("=Lon", "ty=Manchester\n") == ["", "name="]
+
+
+def test_a_crowd_that_is_too_large_is_made_up_for(
+    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While there are too many requests nothing is read or drafted."""
+    monkeypatch.setattr("raif_integrations.engines.speculation.batch._MOST_REQUESTS", 1)
+    batch = Batch(vocabulary, ADA, ALAN)
+    batch.drafter = Drafter(vocabulary, 10, 4)
+    assert batch.step("city", "city") == ["", ""]
+    assert batch.step("=Lon", "=Man") == ["", ""]
+    assert batch.drafter.prompts_read == 0
+    batch.requests.pop()
+    assert batch.step("don\nna") == ["me="]
+    assert batch.drafter.prompts_read == 1
 
 
 WRITTEN = [
@@ -196,3 +198,38 @@ WRITTEN = [
     "👩‍👩‍👧",
     "name[0]=",
 ]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_tokens_at_all(
+    vocabulary: Vocabulary, caplog: pytest.LogCaptureFixture, data: st.DataObject
+) -> None:
+    """Whatever a model writes, and whatever the rows hold, a step ends with drafts of known tokens."""
+    tokens = st.lists(st.integers(0, 49_151), min_size=1, max_size=12)
+    prompts = data.draw(st.lists(st.sampled_from([ADA, ALAN, PLAIN[0]]), min_size=1, max_size=3))
+    batch = Batch(vocabulary, *prompts)
+    for _ in range(data.draw(st.integers(1, 6))):
+        pieces = [
+            data.draw(st.one_of(tokens, st.sampled_from(WRITTEN).map(vocabulary.ids), st.just([])))
+            for _ in batch.requests
+        ]
+        drafts = batch.take_ids(pieces)
+        assert all(0 <= number < 49_152 for draft in drafts for number in draft)
+    assert caplog.records == []
+
+
+def test_a_failing_draft_costs_one_request_its_drafts(
+    vocabulary: Vocabulary, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = Batch(vocabulary, ADA, ALAN)
+    batch.step("city", "city")
+
+    def fail(text: str) -> str:
+        raise ArithmeticError(text)
+
+    reply = batch.drafter._states[0].reply  # type: ignore[union-attr]
+    monkeypatch.setattr(reply, "advance", fail)
+    assert batch.step("=Lon", "=Man") == ["", "chester\nname="]
+    assert "A request gets no more drafts" in caplog.text
+    assert batch.step("don\nname=Ada", "chester\nname=Al") == ["", f"an Turing{END}"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from raif_integrations.engines.speculation.prompts import read_prompt
@@ -30,8 +30,13 @@ _TEMPLATE_TOKENS: Final = 48
 _PROMPT_TOKENS: Final = 8192
 """So many tokens of a prompt are read, from its end."""
 
-_LEAST_CHANCES: Final = ((32, 0.0), (128, 0.6), (256, 0.9))
-"""Up to so many requests, steps of at least this probability are drafted; none in larger batches."""
+_SHORTEST: Final = 4
+"""Where guesses may not be longer than that, only what is nearly sure is drafted."""
+
+_NEARLY_SURE: Final = 0.9
+
+_MOST_REQUESTS: Final = 256
+"""Nothing is drafted in larger batches."""
 
 
 @dataclass(slots=True)
@@ -40,11 +45,17 @@ class _State:
 
     Attributes:
         tokens: All its tokens so far.
-        reply: Its reply, or ``None`` where nothing is to be drafted.
+        prompt: How many of them are its prompt.
+        reply: Its reply; ``None`` if nothing is to be drafted, or its prompt has not been read yet.
+        is_read: Its prompt has been read.
+        waiting: Tokens the reply has not been told of.
     """
 
     tokens: Row
-    reply: Reply | None
+    prompt: int
+    reply: Reply | None = None
+    is_read: bool = False
+    waiting: list[int] = field(default_factory=list)
 
 
 class Drafter:
@@ -53,11 +64,15 @@ class Drafter:
     Args:
         vocabulary: The tokenizer.
         most: Most tokens of a draft.
+        budget: So many tokens of one step, over all requests, may be guesses: below, a wrong one costs the
+            engine hardly any time, beyond, what it takes to compute it. In larger batches guesses get
+            shorter, and then only the keys are drafted, which are hardly ever wrong.
     """
 
-    def __init__(self, vocabulary: Vocabulary, most: int) -> None:
+    def __init__(self, vocabulary: Vocabulary, most: int, budget: int) -> None:
         self._vocabulary = vocabulary
         self._most = most
+        self._budget = budget
         self._states: list[_State | None] = []
         self.prompts_read = 0
         """How many prompts have been read; for tests."""
@@ -78,35 +93,46 @@ class Drafter:
         before = _Before(self._states)
         states: list[_State | None] = []
         drafts: list[list[int]] = []
-        chance = least_chance(len(new))
+        most, chance = self.limits(len(new))
         for number, tokens in enumerate(new):
-            if not tokens:
-                states.append(None)
-                drafts.append([])
-                continue
-            length = lengths[number]
-            old = length - len(tokens)
-            row = rows[number]
-            state = before.take(number, row[:old])
-            try:
-                reply = state.reply if state is not None else self._read(row, old)
-                draft = self._draft(reply, tokens, chance)
-            except Exception:  # A draft is never worth an engine.
-                _logger.exception("A request gets no more drafts")
-                reply, draft = None, []
+            state: _State | None = None
+            draft: list[int] = []
+            if tokens:
+                length, row = lengths[number], rows[number]
+                old = length - len(tokens)
+                state = before.take(number, row[:old]) or _State(row[:old], old)
+                state.tokens = row[:length].copy()
+                state.waiting += tokens
+                if most > 0:
+                    draft = self._draft(state, most, chance)
+                    if state.reply is not None and state.reply.ended:
+                        state = None
+            states.append(state)
             drafts.append(draft)
-            if reply is not None and reply.ended:
-                states.append(None)
-            else:
-                states.append(_State(row[:length].copy(), reply))
         self._states = states
         return drafts
 
-    def _draft(self, reply: Reply | None, tokens: Sequence[int], chance: float | None) -> list[int]:
-        if reply is None:
+    def limits(self, requests: int) -> tuple[int, float]:
+        """The longest draft in a batch of so many requests, 0 for none, and its least probability."""
+        room = self._budget // max(requests, 1) - 1
+        if room >= _SHORTEST:
+            return min(self._most, room), 0.0
+        return (self._most, _NEARLY_SURE) if requests <= _MOST_REQUESTS else (0, 1.0)
+
+    def _draft(self, state: _State, most: int, chance: float) -> list[int]:
+        try:
+            if not state.is_read:
+                state.is_read = True
+                state.reply = self._read(state.tokens, state.prompt)
+            waiting, state.waiting = state.waiting, []
+            if state.reply is None:
+                return []
+            state.reply.advance(waiting)
+            return state.reply.draft(most, chance)
+        except Exception:  # A draft is never worth an engine.
+            _logger.exception("A request gets no more drafts")
+            state.reply = None
             return []
-        reply.advance(tokens)
-        return [] if chance is None else reply.draft(self._most, chance)
 
     def _read(self, row: Row, length: int) -> Reply | None:
         """The state of a new request; its prompt is only read if there may be a cue at its end."""
@@ -118,11 +144,6 @@ class Drafter:
         text = vocabulary.text(row[max(0, length - _PROMPT_TOKENS) : length].tolist())
         asked = read_prompt(text, max(0, len(text) - len(end)), vocabulary.special)
         return None if asked is None else Reply(asked, vocabulary)
-
-
-def least_chance(requests: int) -> float | None:
-    """How probable a step must be in a batch of so many requests; ``None`` for no drafts at all."""
-    return next((chance for most, chance in _LEAST_CHANCES if requests <= most), None)
 
 
 class _Before:

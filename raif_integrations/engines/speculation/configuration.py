@@ -52,10 +52,6 @@ def speculative_config(
     given = engine_args or {}
     if speculation == "off" or given.get("speculative_config") is not None:
         return None
-    import os  # TRIAL
-
-    if speculation == "auto" and not os.environ.get("RAIF_TRIAL"):  # TRIAL
-        return None  # TRIAL
     if speculation == "auto" and (not has_seam() or conflicts(given)):
         return None
     if not has_seam():

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+from vllm.platforms import current_platform
 from vllm.tokenizers import cached_tokenizer_from_config
 
 from raif_integrations.engines.speculation.batch import Drafter
 from raif_integrations.engines.speculation.verification import is_sound
 from raif_integrations.engines.speculation.vocabulary import Vocabulary
+
+# Tokens that a step computes in about the time of a few: below, memory limits it, above, arithmetic.
+_CPU_BUDGET: Final = 96
+_BUDGET: Final = 512
 
 _logger = logging.getLogger(__name__)
 
@@ -39,7 +44,8 @@ class RaifProposer:
         except TypeError as error:
             _logger.warning("No RAIF drafts for this model: %s", error)
             return
-        self._drafter = Drafter(vocabulary, most)
+        budget = _CPU_BUDGET if current_platform.is_cpu() else _BUDGET
+        self._drafter = Drafter(vocabulary, most, budget)
 
     def load_model(self, *_: Any, **__: Any) -> None:
         """There is no model to load."""
