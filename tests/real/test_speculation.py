@@ -21,12 +21,8 @@ from raif_integrations.errors import RequestError
 
 pytestmark = pytest.mark.real
 
-_ITEMS = 24
+_ITEMS = 12
 _CONTEXT = 1024
-
-# How many tokens are computed at once changes the last bits of the numbers, so that of two equally probable
-# tokens the other one may win. Few items hang on that, and which ones depends on the machine.
-_MOST_TIES = 3
 
 
 class Pair:
@@ -54,7 +50,7 @@ class Pair:
         turns = as_turns(item.messages, neutralise_tags=True)
         return Request(
             messages=with_block(turns, cue_block(contract, trained=True)),
-            sampling=Sampling(temperature=0, max_tokens=96),
+            sampling=Sampling(temperature=0, max_tokens=80),
             constraint=GrammarConstraint(contract.grammar()) if grammar else None,
             model=self.adapter,
         )
@@ -62,8 +58,17 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(model_path: Path, adapter_path: Path, adapter_name: str) -> Iterator[Pair]:
-    """The engines, loaded side by side."""
-    arguments = {"max_model_len": _CONTEXT, "max_num_seqs": 32, "kv_cache_memory_bytes": 2**29}
+    """The engines, loaded side by side.
+
+    In float32: how many tokens are computed at once changes the last bits of the numbers, and in bfloat16
+    these decide between tokens that are about equally probable. Of 24 items, 4 hang on that.
+    """
+    arguments = {
+        "max_model_len": _CONTEXT,
+        "max_num_seqs": 32,
+        "kv_cache_memory_bytes": 2**29,
+        "dtype": "float32",
+    }
     adapters = {adapter_name: str(adapter_path)}
     with ExitStack() as stack:
         drafting, plain = (
@@ -95,9 +100,13 @@ def test_the_text_is_the_same(grammar: bool, pair: Pair) -> None:
     replies = pair.drafting.generate_many(requests)
     drafted, accepted = (after - was for after, was in zip(pair.counts(), before, strict=True))
     plain = pair.plain.generate_many(requests)
-    ties = [item.id for item, one, other in zip(asked, replies, plain, strict=True) if not same(one, other)]
-    assert len(ties) <= _MOST_TIES, ties
-    assert drafted > 100
+    differing = {
+        item.id: (one.text, other.text)
+        for item, one, other in zip(asked, replies, plain, strict=True)
+        if not same(one, other)
+    }
+    assert differing == {}
+    assert drafted > 50
     if grammar:
         assert accepted / drafted >= 0.6, (drafted, accepted)
 
@@ -125,7 +134,7 @@ def test_verification_is_sound_after_a_repair() -> None:
 
 def test_a_seed_gives_the_same_text_twice(pair: Pair) -> None:
     request = pair.request(items()[0])
-    seeded = replace(request, sampling=Sampling(temperature=0.8, top_p=0.9, seed=3, max_tokens=96))
+    seeded = replace(request, sampling=Sampling(temperature=0.8, top_p=0.9, seed=3, max_tokens=80))
     first, second = (pair.drafting.generate(seeded) for _ in range(2))
     assert same(first, second)
 
@@ -136,8 +145,8 @@ def test_sampling_at_a_temperature_stays_valid(pair: Pair) -> None:
     assert contract is not None
     request = pair.request(item)
     warm = [
-        replace(request, sampling=Sampling(temperature=0.9, top_p=0.95, seed=seed, max_tokens=300))
-        for seed in range(8)
+        replace(request, sampling=Sampling(temperature=0.9, top_p=0.95, seed=seed, max_tokens=160))
+        for seed in range(4)
     ]
     for reply in pair.drafting.generate_many(warm):
         assert reply.finish_reason == "length" or contract.decode(reply.text).ok
