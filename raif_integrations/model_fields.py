@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, field_validator
 
 from raif_integrations.engines.base import Engine
-from raif_integrations.engines.speculation import Speculation, refused_sampling
+from raif_integrations.engines.speculation import DEFAULT_SPECULATION, Speculation, refused_sampling
 from raif_integrations.errors import ConfigurationError
 from raif_integrations.sampling import merge_sampling
 from raif_integrations.settings import DEFAULT_MAX_RETRIES, EngineHolder, EngineSettings
@@ -72,7 +72,7 @@ class ModelFields(BaseModel):
     """Folder or hub name of the tokenizer, if it is not the model's (embedded only)."""
     chat_template: str | None = None
     """Text or path of a chat template, in place of the model's own (embedded only)."""
-    speculation: Speculation = "auto"
+    speculation: Speculation = DEFAULT_SPECULATION
     """Whether vLLM drafts keys and copied values and verifies them: sooner, and the same (embedded only)."""
     engine: Engine | None = Field(default=None, repr=False, exclude=True)
     """An engine that exists already, shared with other models; never serialised."""

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from pydantic import SecretStr
 
 from raif_integrations.engines.base import Engine
-from raif_integrations.engines.speculation import Speculation
+from raif_integrations.engines.speculation import DEFAULT_SPECULATION, Speculation
 from raif_integrations.errors import ConfigurationError
 from raif_integrations.turn.types import is_raif_name
 
@@ -67,7 +67,7 @@ class EngineSettings:
     engine_args: Mapping[str, Any] = field(default_factory=dict)
     tokenizer: str | None = None
     chat_template: str | None = None
-    speculation: Speculation = "auto"
+    speculation: Speculation = DEFAULT_SPECULATION
 
     def validate(self) -> None:
         """Checks the settings against each other; touches neither disk nor network.
@@ -107,7 +107,7 @@ class EngineSettings:
                 f"base_url is {base_url!r}.", hint="Give a URL such as http://localhost:8000/v1."
             )
         for name in ("engine_args", "adapters", "tokenizer", "chat_template", "speculation"):
-            if getattr(self, name) and not (name == "speculation" and self.speculation == "auto"):
+            if getattr(self, name) and not (name == "speculation" and self.speculation != "on"):
                 raise ConfigurationError(
                     f"{name} is given beside base_url.",
                     hint=f"A running server cannot be configured from here; start it with its own {name}.",

@@ -8,6 +8,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from raif_integrations.cli.console import note, say
+from raif_integrations.engines.speculation import DEFAULT_SPECULATION
 from raif_integrations.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -73,9 +74,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--speculation",
         choices=("auto", "on", "off"),
-        default="auto",
-        help="draft keys from the cue and values from the prompt, which vLLM verifies: auto (default) does "
-        "it where this vLLM can and it pays",
+        default=DEFAULT_SPECULATION,
+        help="draft keys from the cue and values from the prompt, which vLLM verifies: off (default), on, or "
+        "auto, which does it where this vLLM can",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="print the server's command line and start nothing"

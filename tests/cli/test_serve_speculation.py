@@ -28,7 +28,7 @@ def config_of(command: Any) -> dict[str, Any] | None:
 
 @pytest.mark.usefixtures("seam")
 def test_auto_is_what_the_engine_would_do(compose: Compose) -> None:
-    command = compose()
+    command = compose(speculation="auto")
     assert config_of(command) == speculative_config("auto")
     assert command.decisions["speculation"].startswith("on;" if speculative_config("auto") else "off,")
 

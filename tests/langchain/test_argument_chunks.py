@@ -9,7 +9,23 @@ from langchain_core.outputs import ChatGenerationChunk
 
 from raif_integrations.langchain.argument_chunks import argument_chunk
 
-PIECES = ["", "{", '{"city": "Os', " {", "\n\t{}", "}", "[1]", ' "unit": ', "lo", '"', "7", "null", "\\u00e9", "🙂", " "]
+PIECES = [
+    "",
+    "{",
+    '{"city": "Os',
+    " {",
+    "\n\t{}",
+    "}",
+    "[1]",
+    ' "unit": ',
+    "lo",
+    '"',
+    "7",
+    "null",
+    "\\u00e9",
+    "🙂",
+    " ",
+]
 
 
 @pytest.mark.parametrize("piece", PIECES)

@@ -27,9 +27,16 @@ def test_it_reaches_the_engine(speculation: Any) -> None:
 
 @pytest.mark.parametrize("parameter", [{"min_p": 0.1}, {"logit_bias": {"7": 1.0}}])
 def test_auto_makes_room_for_sampling_that_vllm_refuses_beside_drafts(parameter: dict[str, Any]) -> None:
-    assert settings_of().speculation == "auto"
-    assert settings_of(model_kwargs=parameter).speculation == "off"
+    assert settings_of(speculation="auto").speculation == "auto"
+    assert settings_of(model_kwargs=parameter, speculation="auto").speculation == "off"
     assert settings_of(model_kwargs=parameter, speculation="on").speculation == "on"
+
+
+def test_nobody_gets_drafts_without_asking() -> None:
+    assert settings_of().speculation == "off"
+    assert EngineSettings(model="org/model").speculation == "off"
+    engine = EmbeddedEngine("org/model")
+    assert engine._settings.speculation == "off"
 
 
 def test_engines_that_differ_in_it_are_not_shared() -> None:
@@ -43,7 +50,7 @@ def test_engines_that_differ_in_it_are_not_shared() -> None:
 def test_a_server_cannot_be_told() -> None:
     with pytest.raises(ConfigurationError, match="speculation is given beside base_url"):
         ChatRaifVLLM(base_url="http://localhost:8000/v1", speculation="on")
-    chat = ChatRaifVLLM(base_url="http://localhost:8000/v1", model_kwargs={"min_p": 0.1})
+    chat = ChatRaifVLLM(base_url="http://localhost:8000/v1", speculation="auto", model_kwargs={"min_p": 0.1})
     assert chat._engine_settings().speculation == "auto"
 
 

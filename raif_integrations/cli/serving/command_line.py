@@ -13,7 +13,7 @@ from raif_integrations.cli.serving.model_template import AUTO, choose_template
 from raif_integrations.cli.serving.plugin import use_plugin
 from raif_integrations.cli.serving.speculation import use_speculation
 from raif_integrations.engines.embedded.arguments import cpu_defaults, structured_outputs
-from raif_integrations.engines.speculation import Speculation
+from raif_integrations.engines.speculation import DEFAULT_SPECULATION, Speculation
 
 _COMPILATION = ("compilation-config", "optimization-level")
 _CPU_DECISIONS = {
@@ -39,7 +39,7 @@ class ServeRequest:
     adapters: Sequence[str] = ()
     chat_template: str = AUTO
     plugin: bool = True
-    speculation: Speculation = "auto"
+    speculation: Speculation = DEFAULT_SPECULATION
     arguments: Sequence[str] = ()
 
 

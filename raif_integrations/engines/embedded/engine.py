@@ -17,7 +17,7 @@ from raif_integrations.engines.base import Completion, Delta, Engine, Message, M
 from raif_integrations.engines.embedded.loop import LoopClosedError, LoopThread
 from raif_integrations.engines.embedded.settings import EmbeddedSettings
 from raif_integrations.engines.embedded.spawn import check_process
-from raif_integrations.engines.speculation import Speculation
+from raif_integrations.engines.speculation import DEFAULT_SPECULATION, Speculation
 from raif_integrations.errors import EngineClosedError, EngineError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class EmbeddedEngine(Engine):
         chat_template: str | Path | None = None,
         timeout: float | None = None,
         engine_args: Mapping[str, Any] | None = None,
-        speculation: Speculation = "auto",
+        speculation: Speculation = DEFAULT_SPECULATION,
     ) -> None:
         self._settings = EmbeddedSettings.parse(
             model,

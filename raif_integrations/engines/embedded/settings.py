@@ -11,7 +11,7 @@ from typing import Any
 from raif_integrations.engines.embedded.adapters import Adapter, parse_adapters
 from raif_integrations.engines.embedded.arguments import check_engine_args
 from raif_integrations.engines.embedded.locations import Location, locate_model
-from raif_integrations.engines.speculation import Speculation, check_speculation
+from raif_integrations.engines.speculation import DEFAULT_SPECULATION, Speculation, check_speculation
 from raif_integrations.errors import ConfigurationError
 
 
@@ -35,7 +35,7 @@ class EmbeddedSettings:
     chat_template: str | None
     timeout: float | None
     engine_args: Mapping[str, Any]
-    speculation: Speculation = "auto"
+    speculation: Speculation = DEFAULT_SPECULATION
 
     @classmethod
     def parse(
@@ -47,7 +47,7 @@ class EmbeddedSettings:
         chat_template: str | Path | None,
         timeout: float | None,
         engine_args: Mapping[str, Any] | None,
-        speculation: Speculation = "auto",
+        speculation: Speculation = DEFAULT_SPECULATION,
     ) -> EmbeddedSettings:
         """Checks the arguments of :class:`~raif_integrations.engines.embedded.EmbeddedEngine`.
 

@@ -20,6 +20,7 @@ Importing this package imports neither vLLM nor a tokenizer.
 """
 
 from raif_integrations.engines.speculation.configuration import (
+    DEFAULT_SPECULATION,
     DRAFT_TOKENS,
     Speculation,
     check_speculation,
@@ -29,6 +30,7 @@ from raif_integrations.engines.speculation.configuration import (
 )
 
 __all__ = [
+    "DEFAULT_SPECULATION",
     "DRAFT_TOKENS",
     "Speculation",
     "check_speculation",

@@ -13,6 +13,9 @@ from raif_integrations.errors import ConfigurationError
 Speculation: TypeAlias = Literal["auto", "on", "off"]
 """``auto`` drafts wherever vLLM can, ``on`` makes it an error where it cannot."""
 
+DEFAULT_SPECULATION: Final[Speculation] = "off"
+"""It is asked for, until its figures with other models and on a GPU are known."""
+
 DRAFT_TOKENS: Final = 10
 """Most tokens of a draft: a line of a reply, from the second token of a value to the next one's key."""
 
