@@ -24,7 +24,7 @@ def run(name: str, model: Path, result: Path, *arguments: str) -> subprocess.Com
     environment = os.environ | {"PYTHONPATH": paths, "RAIF_TEST_MODEL": str(model)}
     command = [sys.executable, f"benchmarks/{name}.py", "--smoke", "--json", str(result), *arguments]
     return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=500
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=1100
     )
 
 
@@ -52,6 +52,7 @@ def test_a_benchmark_runs(name: str, model_path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.timeout(1200)  # some load three engines
 @pytest.mark.parametrize("name", WITH_ENGINE)
 def test_a_benchmark_with_an_engine_runs(name: str, model_path: Path, tmp_path: Path) -> None:
     arguments = {"answers": ["--model", str(model_path)], "embedded_throughput": []}.get(
