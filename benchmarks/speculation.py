@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -93,11 +92,10 @@ class QuietClock:
 
 
 def start_all(engines: Mapping[str, EmbeddedEngine]) -> None:
-    """Loads engines side by side."""
-    print(f"loading {len(engines)} engines: {', '.join(engines)}", file=sys.stderr)
-    with ThreadPoolExecutor() as pool:
-        for started in [pool.submit(engine.start) for engine in engines.values()]:
-            started.result()
+    """Loads engines one after the other: side by side, two may choose the same free port."""
+    for name, engine in engines.items():
+        print(f"loading an engine: {name}", file=sys.stderr)
+        engine.start()
 
 
 def _options() -> argparse.Namespace:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +57,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(model_path: Path, adapter_path: Path, adapter_name: str) -> Iterator[Pair]:
-    """The engines, loaded side by side.
+    """Both engines.
 
     In float32: how many tokens are computed at once changes the last bits of the numbers, and in bfloat16
     these decide between tokens that are about equally probable. Of 24 items, 4 hang on that.
@@ -82,8 +81,8 @@ def pair(model_path: Path, adapter_path: Path, adapter_name: str) -> Iterator[Pa
             )
             for speculation in ("on", "off")
         )
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(EmbeddedEngine.start, (drafting, plain)))
+        for engine in (drafting, plain):
+            engine.start()
         yield Pair(drafting, plain, adapter_name)
 
 
