@@ -6,8 +6,6 @@ much, which says something about vLLM's LoRA kernels and nothing about what the 
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from answers_methods import Method
+from merging import merge
 from raif_integrations import EmbeddedEngine
 from raif_integrations.engines.base import Engine
 
@@ -69,40 +68,3 @@ class Engines:
             arguments["served_model_name"] = model
             with EmbeddedEngine(folder, engine_args=arguments) as engine:
                 yield engine
-
-
-def merge(model: Path, adapter: Path, folder: Path) -> None:
-    """Writes a model folder whose weights hold a LoRA adapter.
-
-    Args:
-        model: Folder of the base model, with its weights in one ``model.safetensors``.
-        adapter: Folder of the PEFT adapter.
-        folder: Where to write; exists.
-
-    Raises:
-        ValueError: The adapter holds more than plain LoRA matrices of one rank, or does not fit the model.
-    """
-    from safetensors.torch import load_file, save_file
-
-    config = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
-    unknown = [
-        name for name in ("rank_pattern", "alpha_pattern", "use_dora", "modules_to_save") if config.get(name)
-    ]
-    if unknown:
-        raise ValueError(f"{adapter} cannot be merged: it sets {', '.join(unknown)}.")
-    scale = config["lora_alpha"] / (config["r"] ** (0.5 if config.get("use_rslora") else 1))
-    weights = load_file(model / "model.safetensors")
-    matrices = load_file(adapter / "adapter_model.safetensors")
-    for name, down in matrices.items():
-        if not name.endswith(".lora_A.weight"):
-            continue
-        target = name.removeprefix("base_model.model.").replace(".lora_A.weight", ".weight")
-        if target not in weights:
-            raise ValueError(f"{adapter} does not fit {model}: there is no {target}.")
-        up = matrices[name.replace(".lora_A.", ".lora_B.")]
-        weight = weights[target]
-        weights[target] = (weight.float() + scale * (up.float() @ down.float())).to(weight.dtype)
-    for path in model.iterdir():
-        if path.is_file() and path.suffix != ".safetensors":
-            shutil.copy(path, folder / path.name)
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})

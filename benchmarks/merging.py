@@ -12,48 +12,47 @@ from pathlib import Path
 from typing import Any
 
 _WEIGHTS = "model.safetensors"
+_BEYOND_PLAIN = ("rank_pattern", "alpha_pattern", "use_dora", "modules_to_save")
 
 
 def merge(model: Path, adapter: Path, folder: Path) -> Path:
-    """Writes the merged model, unless the folder holds it already.
+    """Writes a model folder whose weights hold a LoRA adapter.
 
     Args:
-        model: Folder of a model with its weights in one ``model.safetensors``.
-        adapter: Folder of a PEFT LoRA adapter without biases or saved modules.
-        folder: Where the merged model goes.
+        model: Folder of the base model, with its weights in one ``model.safetensors``.
+        adapter: Folder of the PEFT adapter.
+        folder: Where to write; exists.
 
     Returns:
         ``folder``.
 
     Raises:
-        ValueError: The adapter does not fit the model.
+        ValueError: The adapter holds more than plain LoRA matrices of one rank, or does not fit the model.
     """
     from safetensors.torch import load_file, save_file
 
-    if (folder / _WEIGHTS).exists():
-        return folder
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in model.iterdir():
-        if path.is_file() and path.name != _WEIGHTS:
-            shutil.copy(path, folder)
+    scale = _scale(adapter)
     weights = load_file(model / _WEIGHTS)
-    _add(weights, load_file(adapter / "adapter_model.safetensors"), _scale(adapter))
+    matrices: dict[str, Any] = load_file(adapter / "adapter_model.safetensors")
+    for name, down in matrices.items():
+        if not name.endswith(".lora_A.weight"):
+            continue
+        target = name.removeprefix("base_model.model.").replace(".lora_A.weight", ".weight")
+        if target not in weights:
+            raise ValueError(f"{adapter} does not fit {model}: there is no {target}.")
+        up = matrices[name.replace(".lora_A.", ".lora_B.")]
+        weight = weights[target]
+        weights[target] = (weight.float() + scale * (up.float() @ down.float())).to(weight.dtype)
+    for path in model.iterdir():
+        if path.is_file() and path.suffix != ".safetensors":
+            shutil.copy(path, folder / path.name)
     save_file(weights, folder / _WEIGHTS, metadata={"format": "pt"})
     return folder
 
 
 def _scale(adapter: Path) -> float:
     config = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
-    return float(config["lora_alpha"] / config["r"])
-
-
-def _add(weights: dict[str, Any], adapter: dict[str, Any], scale: float) -> None:
-    for name, down in adapter.items():
-        if ".lora_A." not in name:
-            continue
-        target = name.removeprefix("base_model.model.").replace(".lora_A.weight", ".weight")
-        if target not in weights:
-            raise ValueError(f"The adapter changes {target}, which the model does not have.")
-        up = adapter[name.replace(".lora_A.", ".lora_B.")]
-        old = weights[target]
-        weights[target] = (old.float() + scale * (up.float() @ down.float())).to(old.dtype)
+    unknown = [name for name in _BEYOND_PLAIN if config.get(name)]
+    if unknown:
+        raise ValueError(f"{adapter} cannot be merged: it sets {', '.join(unknown)}.")
+    return float(config["lora_alpha"] / (config["r"] ** (0.5 if config.get("use_rslora") else 1)))

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 import answers
-from answers_engines import Engines, merge
+from answers_engines import Engines
 from answers_items import Item, load_items, parse_item
 from answers_methods import Answer, Limits, TurnMethod
 from answers_report import Report, rates
 from answers_runs import Pace, Records, run
 from answers_scoring import NO_ANSWER, Score
+from merging import merge
 from raif_integrations.engines.base import GrammarConstraint, JsonConstraint, Request, Usage
 from tests.support.scripted_engine import Reply, ScriptedEngine
 
