@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +22,7 @@ from raif_integrations.conversation.one_pass_reader import (
     ReadCall,
     ReadEvent,
 )
+from raif_integrations.turn.generations import new_call_id
 from raif_integrations.vllm_plugin import vllm_api
 from raif_integrations.vllm_plugin.adjusting import apply, bind_rendered, give_back_text
 from raif_integrations.vllm_plugin.binding import Binding, Decoding, binding_of
@@ -106,12 +106,8 @@ def _binding(request: Any) -> Binding:
     return binding_of(request) or Binding(CHAT)
 
 
-def _new_id() -> str:
-    return f"call_{uuid.uuid4().hex[:24]}"
-
-
 def _tool_call(call: ReadCall) -> Any:
-    identifier = _new_id()
+    identifier = new_call_id()
     function = FunctionCall(id=identifier, name=call.name, arguments=call.json)
     return ToolCall(id=identifier, function=function)
 
@@ -132,7 +128,7 @@ def _call_deltas(events: Sequence[ReadEvent]) -> list[Any]:
         if isinstance(event, CallBegun):
             function = DeltaFunctionCall(name=event.name, arguments="")
             deltas[event.index] = DeltaToolCall(
-                id=_new_id(), type="function", index=event.index, function=function
+                id=new_call_id(), type="function", index=event.index, function=function
             )
         elif isinstance(event, ArgumentsDelta):
             known = deltas.setdefault(

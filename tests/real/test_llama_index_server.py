@@ -11,31 +11,15 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.program import FunctionCallingProgram
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
-from pydantic import BaseModel
 
 from raif_integrations import errors
 from raif_integrations.llama_index import RaifVLLM
+from tests.real.known_answers import OMAR, TEXT, Person, get_weather
 from tests.support.server_process import ServerProcess
 
 pytestmark = pytest.mark.real
 
 PROMPT = PromptTemplate("{text}")
-TEXT = "Omar Khan is a 51 year old chef from Cairo."
-
-
-class Person(BaseModel):
-    name: str
-    age: int
-    job_title: str
-    city: str
-
-
-OMAR = Person(name="Omar Khan", age=51, job_title="chef", city="Cairo")
-
-
-def get_weather(city: str) -> str:
-    """Get the current weather for a city"""
-    return f"Sunny, 21 degrees in {city}"
 
 
 @pytest.fixture(scope="module")

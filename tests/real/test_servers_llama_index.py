@@ -14,33 +14,17 @@ from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.program import FunctionCallingProgram
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.tools import FunctionTool
-from pydantic import BaseModel
 
 from raif_integrations.errors import ModelNotFoundError, TruncatedOutputError
 from raif_integrations.llama_index import RaifVLLM
 from raif_integrations.turn import Wire
+from tests.real.known_answers import OMAR, TEXT, Person, get_weather
 from tests.real.servers import Served, every_choosing_way, every_server, every_way
 
 pytestmark = pytest.mark.real
 
 PROMPT = PromptTemplate("{text}")
-TEXT = "Omar Khan is a 51 year old chef from Cairo."
 WEATHER_TEXT = "What's the weather in Oslo?"
-
-
-class Person(BaseModel):
-    name: str
-    age: int
-    job_title: str
-    city: str
-
-
-OMAR = Person(name="Omar Khan", age=51, job_title="chef", city="Cairo")
-
-
-def get_weather(city: str) -> str:
-    """Get the current weather for a city"""
-    return f"Sunny, 21 degrees in {city}"
 
 
 def add(a: int, b: int) -> int:
