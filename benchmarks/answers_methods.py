@@ -120,10 +120,10 @@ class TurnMethod:
         if self.constrain:
             contract = item.contract(self.wire)
             if contract is not None:
-                yield constraint_of(contract)
+                yield constraint_of(contract, trained=self.trained)
             for tool in item.turn_tools(self.wire):
                 if tool.has_parameters:
-                    yield constraint_of(tool.contract)
+                    yield constraint_of(tool.contract, trained=self.trained)
 
     async def answer(self, engine: Engine, item: Item) -> Answer:
         """Asks and scores. A turn without a usable answer is a wrong one, not an error."""
@@ -139,10 +139,10 @@ class TurnMethod:
         )
 
 
-def constraint_of(contract: OutputContract) -> Constraint:
+def constraint_of(contract: OutputContract, *, trained: bool) -> Constraint:
     """What the engine enforces for a contract, as a turn sends it."""
     if contract.wire == "raif":
-        return GrammarConstraint(contract.grammar())
+        return GrammarConstraint(contract.grammar("trained" if trained else "described"))
     assert not isinstance(contract.schema, bool)
     return JsonConstraint(contract.schema)
 

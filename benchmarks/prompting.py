@@ -2,9 +2,11 @@
 
     python benchmarks/prompting.py --model DIR --json prompting.json [--smoke]
 
-* **Cue.** For base model and adapter, under the same grammar: the bare cue that RAIF adapters were trained
-  on and the described cue (allowed values and descriptions), each alone and behind the primer that explains
-  RAIF. The package sends the first to trained models and the last to all others.
+* **Cue.** For base model and adapter: the bare cue that RAIF adapters were trained on and the described cue
+  (allowed values and descriptions), each alone and behind the primer that explains RAIF. The package sends
+  the first to trained models and the last to all others.
+* **Tags.** The base model under the grammar of the adapters, which lets a text stand behind a type tag
+  (``code:s=150``); its own allows tags only where the schema leaves the type open.
 * **Order.** The base model under JSON Schema guidance, which follows the order of the schema: keys as they
   are declared and keys sorted. (RAIF's own order is fixed: cue, grammar and decoder sort.)
 * **Plan.** Which tool is called, planned by the base model or the adapter, with the bare list of tools or
@@ -35,6 +37,7 @@ PAIRS: Final = (
     ("base-described-primer", "base-bare"),
     ("base-described-primer", "base-described"),
     ("base-bare-primer", "base-bare"),
+    ("base-described-primer", "base-tags"),
     ("adapter-bare", "adapter-described"),
     ("adapter-bare", "adapter-bare-primer"),
     ("order-sorted", "order-declared"),
@@ -44,7 +47,7 @@ PAIRS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class CueForm:
-    """Asks for an object with one form of the cue, under the RAIF grammar.
+    """Asks for an object with one form of the cue, under a RAIF grammar.
 
     Attributes:
         key: Short name.
@@ -52,6 +55,7 @@ class CueForm:
         model: Adapter to ask, or ``None`` for the base model.
         style: Style of the cue.
         primed: The primer that explains RAIF stands before it.
+        tagged: The grammar is the one for models that were trained on RAIF.
         limits: Longest replies.
     """
 
@@ -60,6 +64,7 @@ class CueForm:
     model: str | None
     style: CueStyle
     primed: bool
+    tagged: bool
     limits: Limits
 
     def messages(self, item: Item, contract: OutputContract) -> list[Message]:
@@ -71,7 +76,7 @@ class CueForm:
 
     def constraints(self, item: Item) -> Iterator[Constraint]:
         """The grammar of the item."""
-        yield constraint_of(_contract(item))
+        yield constraint_of(_contract(item), trained=self.tagged)
 
     async def answer(self, engine: Engine, item: Item) -> Answer:
         """Asks and scores."""
@@ -80,7 +85,7 @@ class CueForm:
             Request(
                 self.messages(item, contract),
                 sampling=self.limits.sampling(item),
-                constraint=constraint_of(contract),
+                constraint=constraint_of(contract, trained=self.tagged),
                 model=self.model,
             )
         )
@@ -187,7 +192,9 @@ def forms_of_objects(limits: Limits) -> list[Method]:
                 shown = "bare" if style == "trained" else "described"
                 key = f"{name}-{shown}" + ("-primer" if primed else "")
                 label = f"{name}, {shown} cue" + (", primer" if primed else "")
-                forms.append(CueForm(key, label, model, style, primed, limits))
+                forms.append(CueForm(key, label, model, style, primed, model is not None, limits))
+    label = "base, described cue, primer, tags"
+    forms.append(CueForm("base-tags", label, None, "described", True, True, limits))
     for is_sorted in (False, True):
         order = "sorted" if is_sorted else "declared"
         forms.append(OrderForm(f"order-{order}", f"base, JSON, keys {order}", is_sorted, limits))

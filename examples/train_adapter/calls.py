@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from train_adapter import tables, texts
@@ -119,12 +119,19 @@ def call(rng: random.Random, split: str = "train") -> Item:
     messages: list[dict[str, Any]] = [{"role": "user", "content": _spoken(rng, asked.request)}]
     if rng.random() < 0.15:
         messages.insert(0, _system(rng))
-    calls = [{"name": asked.name, "arguments": asked.arguments}]
-    return Item("tool", messages, tools=[asked.tool], tool_choice=choice, calls=calls)
+    return Item("tool", messages, tools=[asked.tool], tool_choice=choice, calls=[_called_with(asked)])
 
 
 def plan(rng: random.Random, split: str = "train") -> Item:
     """Which tool, which tools, or none."""
+    return _names_only(_choice(rng, split))
+
+
+def _names_only(item: Item) -> Item:
+    return replace(item, calls=[{"name": call["name"]} for call in item.calls])
+
+
+def _choice(rng: random.Random, split: str) -> Item:
     way = rng.choices(("one", "alike", "reply", "several", "then"), (42, 20, 20, 11, 7))[0]
     count = {"alike": rng.randint(2, 4), "several": 2, "then": 2}.get(way, 1)
     wanted = look_alikes(rng, count) if way == "alike" else _different(rng, split, count)
@@ -132,7 +139,7 @@ def plan(rng: random.Random, split: str = "train") -> Item:
     right = asked[:1] if way in ("one", "alike") else asked
     tools = _offered(rng, asked, wanted, split)
     if not tools or any(len(one.request) > 400 for one in asked):
-        return plan(rng, split)
+        return _choice(rng, split)
     if way == "reply":
         return Item("plan", [{"role": "user", "content": smalltalk(rng)}], tools=tools, calls=[])
     if way == "several":
@@ -144,6 +151,12 @@ def plan(rng: random.Random, split: str = "train") -> Item:
     return _plan_item(rng, right[0].request, tools, right)
 
 
+def one_pass(rng: random.Random, split: str = "train") -> Item:
+    """Which tools with what arguments, or an answer, in one generation."""
+    item = _after_result(rng, split) if rng.random() < 0.2 else _choice(rng, split)
+    return replace(item, kind="one_pass", one_pass=True)
+
+
 def _plan_item(rng: random.Random, text: str, tools: list[dict[str, Any]], right: list[Asked]) -> Item:
     messages: list[dict[str, Any]] = [{"role": "user", "content": _spoken(rng, text)}]
     if rng.random() < 0.12:
@@ -152,7 +165,11 @@ def _plan_item(rng: random.Random, text: str, tools: list[dict[str, Any]], right
         earlier = [{"role": "user", "content": smalltalk(rng)}, {"role": "assistant", "content": _ANSWER}]
         at = 1 if messages[0]["role"] == "system" else 0
         messages[at:at] = earlier
-    return Item("plan", messages, tools=tools, calls=[{"name": one.name} for one in right])
+    return Item("plan", messages, tools=tools, calls=[_called_with(one) for one in right])
+
+
+def _called_with(asked: Asked) -> dict[str, Any]:
+    return {"name": asked.name, "arguments": asked.arguments}
 
 
 _ANSWER = "How can I help you?"
@@ -180,11 +197,15 @@ def _offered(
 
 def after_result(rng: random.Random, split: str = "train") -> Item:
     """A call and its result stand in the history: answer, or go on with the next call."""
+    return _names_only(_after_result(rng, split))
+
+
+def _after_result(rng: random.Random, split: str) -> Item:
     wanted = _different(rng, split, 2)
     first, second = (ask(rng, one) for one in wanted)
     tools = _offered(rng, [first, second], wanted, split)
     if not tools or len(first.request) > 400:
-        return after_result(rng, split)
+        return _after_result(rng, split)
     result, reply = _result(rng)
     more = rng.random() < 0.2
     text = first.request
@@ -195,18 +216,17 @@ def after_result(rng: random.Random, split: str = "train") -> Item:
         result, reply = _result(rng)
         messages += _called(rng, second, result)
         more = False
-    calls = [{"name": second.name}] if more else []
+    calls = [_called_with(second)] if more else []
     return Item("after_result", messages, tools=tools, calls=calls, reply=None if more else reply)
 
 
 def _called(rng: random.Random, asked: Asked, result: str) -> list[dict[str, Any]]:
     call_id = f"call_{rng.randint(1000, 9999)}"
-    function = {"name": asked.name, "arguments": asked.arguments}
     return [
         {
             "role": "assistant",
             "content": "",
-            "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+            "tool_calls": [{"id": call_id, "type": "function", "function": _called_with(asked)}],
         },
         {"role": "tool", "tool_call_id": call_id, "content": result},
     ]

@@ -37,7 +37,7 @@ def encode(tokenizer: Any, example: Example, *, ends: bool = True) -> Encoded:
     prompt = tokenizer.apply_chat_template(example.messages, tokenize=False, add_generation_prompt=True)
     given = _ids(tokenizer, prompt)
     answer = _ids(tokenizer, example.target)
-    if ends:
+    if ends and example.ends:
         answer = [*answer, _end_of_turn(tokenizer)]
     return Encoded((*given, *answer), len(given))
 

@@ -49,7 +49,8 @@ class Score:
         self.answers += 1
         self.tokens += tokens
         if example.contract is None:
-            exact = text.strip() == example.target
+            written = text.strip()
+            exact = written == example.target if example.ends else written.startswith(example.target)
             self.valid += 1
         else:
             decoded = example.contract.decode(text)

@@ -17,7 +17,7 @@ from train_adapter.own_objects import from_object, read_objects
 from train_adapter.records import record
 from train_adapter.smalltalk import smalltalk
 
-SHARES = {"record": 50, "call": 19, "object": 8, "plan": 14, "after_result": 7, "chat": 2}
+SHARES = {"record": 51, "call": 18, "object": 8, "plan": 10, "one_pass": 5, "after_result": 6, "chat": 2}
 """Per cent of each family; without objects of your own, ``call`` takes their share."""
 
 
@@ -42,6 +42,8 @@ def items(
             yield from_object(rng, rng.choice(objects))
         elif family == "plan":
             yield calls.plan(rng, split)
+        elif family == "one_pass":
+            yield calls.one_pass(rng, split)
         elif family == "after_result":
             yield calls.after_result(rng, split)
         elif family == "chat":

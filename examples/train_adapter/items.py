@@ -12,7 +12,7 @@ class Item:
 
     Attributes:
         kind: ``record``, ``nested``, ``list``, ``table``, ``optional``, ``enum``, ``digits``,
-            ``multiline``, ``tool``, ``plan``, ``after_result`` or ``chat``.
+            ``multiline``, ``tool``, ``plan``, ``one_pass``, ``after_result`` or ``chat``.
         messages: OpenAI-shaped messages; the last is to be answered.
         schema: What the answer must look like, where a value is asked for.
         value: The right value.
@@ -21,6 +21,7 @@ class Item:
         calls: The right calls, ``{"name", "arguments"}``; arguments may be left out where only the
             choice of the tool counts.
         reply: The right text, where text is right.
+        one_pass: The choice and the arguments are written in one generation, as the vLLM plugin asks for.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class Item:
     tool_choice: Any = "auto"
     calls: list[dict[str, Any]] = field(default_factory=list)
     reply: str | None = None
+    one_pass: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The item as JSON data."""
@@ -41,6 +43,8 @@ class Item:
             data |= {"tools": self.tools, "tool_choice": self.tool_choice, "calls": self.calls}
         if self.reply is not None:
             data["reply"] = self.reply
+        if self.one_pass:
+            data["one_pass"] = True
         return data
 
     @classmethod

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from raif_integrations.contract import OutputContract
+from raif_integrations.conversation.history import as_turns
+from raif_integrations.conversation.one_pass import OnePass, one_pass_block
+from raif_integrations.conversation.prompt import with_block
 from raif_integrations.conversation.routing import reply_word
 from raif_integrations.conversation.tools import NamedTool, Tool, ToolChoice
 from raif_integrations.engines.base import Delta, Message
@@ -33,6 +36,7 @@ class Example:
         target: What it must write.
         contract: What the target is a value of; ``None`` for a plan and for text.
         is_plan: The target names tools.
+        ends: The turn is over after the target; otherwise the model goes on as it likes.
     """
 
     kind: str
@@ -40,6 +44,7 @@ class Example:
     target: str
     contract: OutputContract | None = None
     is_plan: bool = False
+    ends: bool = True
 
 
 def request_of(item: Item, form: Format = "raif") -> TurnRequest:
@@ -70,6 +75,8 @@ def _choice(choice: Any) -> ToolChoice:
 def examples_of(item: Item, form: Format = "raif") -> list[Example]:
     """Every generation of an exercise whose right answer is known."""
     request = request_of(item, form)
+    if item.one_pass:
+        return [_in_one_pass(item, request)]
     answers = _answers(item, request)
     found: list[Example] = []
     waiting: list[Delta | None] = []
@@ -114,6 +121,21 @@ def _answers(item: Item, request: TurnRequest) -> list[_Answer]:
     if not names and item.reply is not None:
         answers.append(_Answer(item.reply))
     return answers
+
+
+def _in_one_pass(item: Item, request: TurnRequest) -> Example:
+    """Names and arguments in one generation: what the vLLM plugin asks for when there is a choice."""
+    choice = OnePass(request.tools)
+    contracts = {tool.name: tool.contract for tool in request.tools}
+    turns = with_block(as_turns(item.messages, contracts=contracts), one_pass_block(choice, trained=True))
+    lines = [line for call in item.calls for line in _call_lines(call, contracts[call["name"]])]
+    target = "\n".join(lines) if lines else f"{choice.reply_word}\n{item.reply or ''}"
+    return Example(item.kind, turns, target, ends=bool(lines or item.reply))
+
+
+def _call_lines(call: dict[str, Any], contract: OutputContract) -> list[str]:
+    arguments = written(contract, call["arguments"])
+    return [call["name"], arguments] if arguments else [call["name"]]
 
 
 def _is_direct(request: TurnRequest) -> bool:

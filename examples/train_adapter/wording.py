@@ -10,6 +10,7 @@ import re
 
 _CHOICE = re.compile(r"\{([^{}]*)\}")
 _SLOT = re.compile(r"<([a-z_]+\*?)>")
+_SLOT_AND_NEXT = re.compile(r"<([a-z_]+\*?)>([a-z]?)")
 
 
 def expand(rng: random.Random, template: str) -> str:
@@ -27,8 +28,13 @@ def slots(template: str) -> list[str]:
 
 
 def fill(template: str, texts: dict[str, str]) -> str:
-    """Puts texts into the slots."""
-    return _SLOT.sub(lambda match: texts[match[1]], template)
+    """Puts texts into the slots; what is written close to a number (``<quantity>x``) keeps off a word."""
+
+    def put(match: re.Match[str]) -> str:
+        text, following = texts[match[1]], match[2]
+        return f"{text} {following}" if following and text[-1:].isalpha() else text + following
+
+    return _SLOT_AND_NEXT.sub(put, template)
 
 
 def listed(rng: random.Random, parts: list[str], last: str = "and") -> str:

@@ -70,6 +70,7 @@ class OutputContract:
         self.wire: Literal["raif", "json"] = "json" if wire == "json" or self.tree.limits else "raif"
         self._validator = SchemaValidator(self.schema, draft)
         self._cues: dict[str, str] = {}
+        self._grammars: dict[str, str] = {}
 
     @classmethod
     def from_json_schema(
@@ -189,15 +190,18 @@ class OutputContract:
             self._cues[style] = cue(self.tree, style)
         return self._cues[style]
 
-    def grammar(self) -> str:
-        """EBNF (xgrammar's dialect) of the RAIF-G texts that decode to a valid object."""
-        return self._grammar
+    def grammar(self, style: CueStyle = "trained") -> str:
+        """EBNF (xgrammar's dialect) of RAIF-G texts that decode to a valid object.
 
-    @cached_property
-    def _grammar(self) -> str:
-        from raif_integrations.contract.grammar import grammar
+        Args:
+            style: Style of the cue that is shown with it. With ``described`` a string carries no type tag
+                where the schema says that it is one; every value can still be written.
+        """
+        if style not in self._grammars:
+            from raif_integrations.contract.grammar import grammar
 
-        return grammar(self.tree)
+            self._grammars[style] = grammar(self.tree, style)
+        return self._grammars[style]
 
     @cached_property
     def book(self) -> PlaceBook:

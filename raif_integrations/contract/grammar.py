@@ -13,6 +13,7 @@ that elements differ (``uniqueItems``), and that the index of an element repeats
 from __future__ import annotations
 
 from raif_integrations.contract import layout
+from raif_integrations.contract.cue import CueStyle
 from raif_integrations.contract.ebnf import Rules, alternatives, literal, sequence
 from raif_integrations.contract.grammar_arrays import ArrayRules
 from raif_integrations.contract.grammar_free import FreeRules
@@ -22,11 +23,15 @@ from raif_integrations.contract.shape import Shape, Shapes
 from raif_integrations.contract.tree import Anything, Array, Node, Object, Reference, Tree, Union
 
 
-def grammar(tree: Tree) -> str:
+def grammar(tree: Tree, style: CueStyle = "trained") -> str:
     """Write the grammar of a tree whose wire is RAIF.
 
     Args:
         tree: The tree; it must have no limits.
+        style: The cue that is shown with it. RAIF adapters write ``:s=`` before a text that looks like
+            something else (``code:s=150``). Models that were not trained copy such tags from the cue
+            before any text, so with a ``described`` cue a tag stands only where the schema leaves the type
+            open; the same text without it reads as the same string.
 
     Returns:
         EBNF text with the start rule ``root``.
@@ -35,7 +40,7 @@ def grammar(tree: Tree) -> str:
         ValueError: The tree refers back to itself, or spells a text that no grammar can.
     """
     rules = Rules()
-    body, may_be_empty = GrammarBodies(rules).body(tree)
+    body, may_be_empty = GrammarBodies(rules, style).body(tree)
     parts = [body] if body else []
     if may_be_empty:
         parts.append('""')
@@ -49,11 +54,12 @@ class GrammarBodies:
 
     Args:
         rules: The rules of the larger grammar.
+        style: The cue that is shown with it (see :func:`grammar`).
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, style: CueStyle = "trained") -> None:
         self.rules = rules
-        self.leaves = LeafRules(rules)
+        self.leaves = LeafRules(rules, tagged=style == "trained")
         self.free = FreeRules(rules, self.leaves)
 
     def body(self, tree: Tree) -> tuple[str, bool]:

@@ -65,16 +65,23 @@ class ConstrainedStrings:
         self._left = _BUDGET_OF_GRAMMAR
         self._written: dict[Automaton, str] = {}
 
-    def leaf(self, node: Scalar) -> str:
-        """Rule for what follows the key, separator included."""
+    def leaf(self, node: Scalar, *, tagged: bool = True) -> str:
+        """Rule for what follows the key, separator included.
+
+        Args:
+            node: The string.
+            tagged: Whether its text may stand behind ``:s=``.
+        """
         wanted = self._wanted(node, bare_leaf())
         if wanted is None:
-            return self._strings.leaf(empty=node.min_length == 0)
+            return self._strings.leaf(empty=node.min_length == 0, tagged=tagged)
         parts: list[str] = []
         bare = self._rule(_bare(bare_leaf(), wanted), "text")
         if bare:
-            parts.extend((f'"=" {bare}', f'":s=" {bare}'))
-        if wanted.accepts(""):
+            parts.append(f'"=" {bare}')
+        if bare and tagged:
+            parts.append(f'":s=" {bare}')
+        if wanted.accepts("") and tagged:
             parts.append('":s="')
         parts.extend(self._wrapped("=", bare_leaf(), wanted, _LINE))
         block = self._rule(_block(wanted), "block") if _admits_breaks(wanted) else ""

@@ -21,10 +21,12 @@ class LeafRules:
 
     Args:
         rules: Where the rules are added.
+        tagged: Strings may stand behind ``:s=`` also where nothing but a string can stand.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, *, tagged: bool = True) -> None:
         self._rules = rules
+        self._tagged = tagged
         self._strings = StringRules(rules)
         self._constrained = ConstrainedStrings(rules, self._strings)
         self._keys: dict[Automaton, str] = {}
@@ -42,12 +44,13 @@ class LeafRules:
                 parts.extend(self.leaf(option, alone=False))
         elif isinstance(node, Choice):
             texts = alone and not node.nullable and all(isinstance(value, str) for value in node.values)
-            parts.extend(_choice_leaf(value, only_texts=texts) for value in node.values)
+            tagged = self._tagged or not texts
+            parts.extend(_choice_leaf(value, only_texts=texts, tagged=tagged) for value in node.values)
         elif isinstance(node, Anything):
             parts.append(self._strings.leaf())
         elif isinstance(node, Scalar):
             if node.type == "string":
-                parts.append(self._constrained.leaf(node))
+                parts.append(self._constrained.leaf(node, tagged=self._tagged or not alone))
             else:
                 parts.append(f'"=" {self._atom(node)}')
         if node.nullable and isinstance(node, (Scalar, Choice, Union)):
@@ -166,20 +169,22 @@ def separated(rules: Rules, hint: str, parts: list[tuple[str, bool]], separator:
     return alternatives(list(reversed(heads))), not closed
 
 
-def _choice_leaf(value: Value, *, only_texts: bool) -> str:
+def _choice_leaf(value: Value, *, only_texts: bool, tagged: bool) -> str:
     """A fixed value behind its key.
 
     Args:
         value: The value.
         only_texts: Nothing but strings can stand there, so that a bare ``1`` is a string too.
+        tagged: A text may stand behind ``:s=`` also where it need not.
     """
     if not isinstance(value, str):
         return '"=" ' + alternatives([literal(text) for text in _atoms(value)])
-    written = [literal(layout.string_leaf(value))]
     form = layout.leaf_form(value)
-    if form == "tagged" and value and only_texts:
+    bare_too = form == "tagged" and bool(value) and only_texts
+    written = [] if bare_too and not tagged else [literal(layout.string_leaf(value))]
+    if bare_too:
         written.append(literal(f"={value}"))
-    elif form == "bare" and value[0] in "'\"":
+    elif form == "bare" and value[0] in "'\"" and tagged:
         written.append(literal(f":s={value}"))
     return alternatives(written)
 

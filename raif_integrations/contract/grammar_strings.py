@@ -169,18 +169,21 @@ class StringRules:
             self._names[key] = self._rules.add("block_first", f'"\\n" {second} | {going_on}')
         return self._names[key]
 
-    def leaf(self, *, empty: bool = True) -> str:
+    def leaf(self, *, empty: bool = True, tagged: bool = True) -> str:
         """Rule for what follows the key of a string: separator and text.
 
         Args:
             empty: Whether the empty string is allowed.
+            tagged: Whether the text may stand behind ``:s=``.
         """
         bare = self.bare()
-        tagged = f'":s=" {bare}?' if empty else f'":s=" {bare}'
         content = char_class(complement(charset("\n>")))
-        wrapped = f'"=<<<" {content}{"*" if empty else "+"} ">>>"'
-        body = f'"=" {bare} | {tagged} | {wrapped} | "=<<<\\n" {self.block(empty=empty)}'
-        return self._rules.add("string", body)
+        parts = [f'"=" {bare}']
+        if tagged:
+            parts.append(f'":s=" {bare}?' if empty else f'":s=" {bare}')
+        parts.append(f'"=<<<" {content}{"*" if empty else "+"} ">>>"')
+        parts.append(f'"=<<<\\n" {self.block(empty=empty)}')
+        return self._rules.add("string", " | ".join(parts))
 
     def _state(self, state: int) -> str:
         """Name of a state's rule of the bare text."""

@@ -143,12 +143,17 @@ def _explanation(choice: OnePass) -> str:
 
 
 def one_pass_grammar(
-    choice: OnePass, *, json_grammars: Mapping[str, str] | None = None, output_json: str | None = None
+    choice: OnePass,
+    *,
+    trained: bool = True,
+    json_grammars: Mapping[str, str] | None = None,
+    output_json: str | None = None,
 ) -> str:
     """EBNF of exactly the texts that are calls or an answer.
 
     Args:
         choice: What the model may write.
+        trained: The model knows RAIF (see :func:`raif_integrations.contract.grammar.grammar`).
         json_grammars: EBNF for the arguments of tools that travel as JSON, by name; each must keep to
             one line. Any JSON object where none is given.
         output_json: The same for an answer that travels as JSON.
@@ -160,7 +165,7 @@ def one_pass_grammar(
     from raif_integrations.contract.grammar import GrammarBodies
 
     rules = Rules()
-    bodies = GrammarBodies(rules)
+    bodies = GrammarBodies(rules, "trained" if trained else "described")
     calls = [
         _named(rules, bodies, tool.name, tool.contract, (json_grammars or {}).get(tool.name))
         if tool.has_parameters

@@ -105,7 +105,7 @@ class Generations:
             asked = with_block(
                 asked, cue_block(patch, trained=self._trained, purpose=_what_is_wrong(decoded))
             )
-            (again,) = yield from self._open(self._generation(asked, constraint_of(patch)))
+            (again,) = yield from self._open(self._generation(asked, self._constraint(patch)))
             answer = yield from self._read(again, PlainSink())
             decoded = sink.contract.merge(
                 decoded, patch.decode(answer.text, finished=answer.finish_reason == "stop")
@@ -117,6 +117,16 @@ class Generations:
         return decoded
 
     # Generations
+
+    def _constraint(self, contract: OutputContract) -> Constraint | None:
+        """What the engine enforces.
+
+        Nothing for a schema that allows anything: vLLM's guidance would then write without end.
+        """
+        if contract.wire == "raif":
+            return GrammarConstraint(contract.grammar("trained" if self._trained else "described"))
+        schema = contract.schema
+        return JsonConstraint(schema) if isinstance(schema, Mapping) and schema else None
 
     def _generation(self, turns: list[Message], constraint: Constraint | None) -> Request:
         """A request for structured text: a user's stop strings would cut RAIF short, so they do not apply."""
@@ -170,14 +180,6 @@ class Generations:
             parts = [found]
             yield from sink.push(found)
         return Generated("".join(parts), finish_reason)
-
-
-def constraint_of(contract: OutputContract) -> Constraint | None:
-    """What the engine enforces; nothing for a schema that allows anything (vLLM then writes without end)."""
-    if contract.wire == "raif":
-        return GrammarConstraint(contract.grammar())
-    schema = contract.schema
-    return JsonConstraint(schema) if isinstance(schema, Mapping) and schema else None
 
 
 def no_call(text: str, *, cut_off: bool) -> OutputError:

@@ -15,7 +15,7 @@ from raif_integrations.contract import OutputContract
 from raif_integrations.contract.report import Decoded, FieldError
 from raif_integrations.conversation.tools import NamedTool, Tool
 from raif_integrations.engines.base import Delta, FinishReason, Request, ServerDecoding, ToolCallPiece
-from raif_integrations.turn.generations import Generations, constraint_of, finished_call, no_call
+from raif_integrations.turn.generations import Generations, finished_call, no_call
 from raif_integrations.turn.protocol import Step, Steps
 from raif_integrations.turn.received import ReceivedCall, ReceivedCalls, ReceivedValue
 from raif_integrations.turn.sinks import PlainSink, TextSink
@@ -140,7 +140,7 @@ class ServerTurn(Generations):
         lost = not cut_off and not value.text.strip() and self._request.options.repair_attempts > 0
         if lost:
             # Nothing came at all: all of it is asked for, not only what is required.
-            (again,) = yield from self._open(self._generation(turns, constraint_of(value.contract)))
+            (again,) = yield from self._open(self._generation(turns, self._constraint(value.contract)))
             cut_off = (yield from self._read(again, value)).finish_reason != "stop"
             self._tally.repair_requests += 1
         decoded = value.finish("length" if cut_off else "stop")

@@ -23,7 +23,6 @@ from raif_integrations.conversation.tools import NamedTool, Tool
 from raif_integrations.engines.base import Delta, GrammarConstraint, Message
 from raif_integrations.turn.generations import (
     Generations,
-    constraint_of,
     finished_call,
     new_call_id,
     no_call,
@@ -113,7 +112,7 @@ class _Turn(Generations):
 
         sink = self._value_sink(contract, event)
         turns = self._asking(contract)
-        (number,) = yield from self._open(self._generation(turns, constraint_of(contract)))
+        (number,) = yield from self._open(self._generation(turns, self._constraint(contract)))
         self._tally.output = yield from self._finish_value(number, sink, turns)
 
     def _make_calls(self, names: tuple[str, ...]) -> Steps:
@@ -125,7 +124,7 @@ class _Turn(Generations):
         }
         numbers = yield from self._open(
             *(
-                self._generation(turns, constraint_of(self._tools[names[index]].contract))
+                self._generation(turns, self._constraint(self._tools[names[index]].contract))
                 for index, turns in fresh.items()
             )
         )
@@ -155,7 +154,7 @@ class _Turn(Generations):
             if opened is None:
                 earlier = "\n".join(_shown_call(one) for one in made if one.name == tool.name)
                 turns = self._asking(tool.contract, tool.name, earlier)
-                (number,) = yield from self._open(self._generation(turns, constraint_of(tool.contract)))
+                (number,) = yield from self._open(self._generation(turns, self._constraint(tool.contract)))
                 opened = (number, turns)
             decoded = yield from self._finish_value(opened[0], sink, opened[1])
             call = finished_call(call_id, tool.name, decoded, sink)

@@ -29,6 +29,7 @@ from raif_integrations.vllm_plugin.json_grammars import json_grammar
 
 if TYPE_CHECKING:
     from raif_integrations.contract import OutputContract
+    from raif_integrations.contract.cue import CueStyle
     from raif_integrations.contract.dialect import JsonSchema
 
 
@@ -138,6 +139,7 @@ def _plan(asked: str) -> Plan:
         block=one_pass_block(one_pass, trained=trained),
         grammar=one_pass_grammar(
             one_pass,
+            trained=trained,
             json_grammars={tool.name: _json_grammar(tool.contract) for tool in tools},
             output_json=_json_grammar(output) if output is not None else None,
         ),
@@ -169,11 +171,15 @@ def _call_plan(tools: tuple[Tool, ...], tool: Tool, *, trained: bool) -> Plan:
     return Plan(
         tools=tools,
         block=cue_block(contract, trained=trained, purpose=f"Give the arguments for a call of {tool.name}."),
-        grammar=contract.grammar() if is_raif else None,
+        grammar=contract.grammar(_style(trained)) if is_raif else None,
         json_schema=None if is_raif else contract.schema,
         only_data=True,
         make_reader=lambda: CallReader(tool),
     )
+
+
+def _style(trained: bool) -> CueStyle:
+    return "trained" if trained else "described"
 
 
 def _value_plan(
@@ -192,7 +198,7 @@ def _value_plan(
     return Plan(
         tools=tools,
         block=block,
-        grammar=output.grammar(),
+        grammar=output.grammar(_style(trained)),
         only_data=True,
         make_reader=lambda: ValueReader(output),
     )

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.ebnf_walk import Walker
 from raif_integrations.contract.contract import OutputContract
+from raif_integrations.contract.cue import CueStyle
 
 testing = pytest.importorskip("xgrammar.testing")
 
@@ -41,6 +42,10 @@ def values(*found: Any) -> list[dict[str, Any]]:
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
+STYLES: tuple[CueStyle, ...] = ("trained", "described")
+TAGGED = ["1", "150", "1e5", "true", "null"]
+"""Texts that look like something else, so that RAIF adapters write a type tag before them."""
+
 ITEM = obj(["sku"], sku=TEXT, qty=WHOLE)
 ORDER = obj(["id"], id=WHOLE, lines={"type": "array", "items": ITEM}, note=TEXT)
 HOSTILE = [
@@ -285,19 +290,41 @@ def test_other_texts_are_none(name: str) -> None:
         assert not accepts(grammar, text), text
 
 
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("name", CASES)
-def test_every_sentence_is_a_valid_value_without_repairs(name: str) -> None:
+def test_every_sentence_is_a_valid_value_without_repairs(name: str, style: CueStyle) -> None:
     schema, _, _ = CASES[name]
     contract = OutputContract.from_json_schema(schema)
-    walker = Walker(contract.grammar(), seed=len(name))
+    walker = Walker(contract.grammar(style), seed=len(name))
     for number in range(60):
         sentence = walker.sentence(10 + 3 * number)
-        assert accepts(contract.grammar(), sentence), sentence
+        assert accepts(contract.grammar(style), sentence), sentence
         decoded = contract.decode(sentence, constrained=True)
         if any("twice" in error.message or "two kinds" in error.message for error in decoded.errors):
             continue  # free keys that claim the same place: no context-free grammar can tell
         assert not decoded.repairs, (sentence, decoded.repairs)
         assert decoded.ok, (sentence, decoded.errors)
+
+
+@pytest.mark.parametrize(
+    "schema", [TEXT, {"type": ["string", "null"]}, {**TEXT, "pattern": ""}, {"enum": TAGGED}]
+)
+@pytest.mark.parametrize("text", TAGGED)
+def test_a_model_that_was_not_trained_writes_strings_without_a_tag(text: str, schema: Any) -> None:
+    contract = OutputContract.from_json_schema(field(**schema))
+    tagged = f"a:s={text}"
+    assert accepts(contract.grammar(), tagged)
+    assert not accepts(contract.grammar("described"), tagged)
+    written = [one for one in (f"a={text}", f"a=<<<{text}>>>") if accepts(contract.grammar("described"), one)]
+    read = [contract.decode(one, constrained=True) for one in written]
+    assert all(one.ok and not one.repairs for one in read)
+    assert {"a": text} in [one.value for one in read]
+
+
+def test_tags_stay_where_the_schema_leaves_the_type_open() -> None:
+    for schema in (field(anyOf=[TEXT, WHOLE]), field(enum=["1", 1]), field()):
+        grammar = OutputContract.from_json_schema(schema).grammar("described")
+        assert accepts(grammar, "a:s=1")
 
 
 @pytest.mark.parametrize("name", CASES)

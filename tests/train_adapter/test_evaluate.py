@@ -54,6 +54,13 @@ def test_a_plan_is_right_or_wrong(text: str, exact: int) -> None:
     assert (found.exact, found.valid, found.fields) == (exact, 1, 0)
 
 
+@pytest.mark.parametrize(("text", "exact"), [("reply\nHello!", 1), ("weather\ncity=Oslo", 0)])
+def test_where_the_answer_is_open_its_beginning_counts(text: str, exact: int) -> None:
+    found = Score()
+    found.add(Example("one_pass", [], "reply\n", ends=False), text, tokens=1)
+    assert found.exact == exact
+
+
 def test_a_model_is_asked_every_example_once(
     tiny_model: Callable[[], Any], tokenizer: Any, example: Example
 ) -> None:

@@ -27,6 +27,7 @@ KINDS = {
     "multiline",
     "tool",
     "plan",
+    "one_pass",
     "after_result",
     "chat",
 }

@@ -5,21 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from vllm.renderers import ChatParams
 
+from raif_integrations.conversation.one_pass import OnePass
+from raif_integrations.conversation.one_pass_reader import OnePassReader
 from raif_integrations.turn import run_turn
+from raif_integrations.vllm_plugin.plan import make_plan
+from raif_integrations.vllm_plugin.renderer import shown
 from tests.support.scripted_engine import ScriptedEngine
 from train_adapter.generate import items
 from train_adapter.items import Item
 from train_adapter.prompts import examples_of, in_order, request_of
 
-EXERCISES = list(items(5, 250))
+EXERCISES = list(items(5, 300))
 
 
 def test_prompts_are_the_ones_of_a_turn() -> None:
     compared = 0
     for item in EXERCISES:
         found = examples_of(item)
-        if not found:
+        if not found or item.one_pass:
             continue
         engine = ScriptedEngine(
             lambda request, found=found, sent=[]: _next_answer(found, sent), model="small-raif"
@@ -91,3 +96,33 @@ def test_an_answer_after_a_result_comes_after_the_plan() -> None:
         assert reply.target == item.reply
         assert "<tools>" not in reply.messages[-1]["content"]
         assert reply.messages[-1]["content"].endswith("</tool_response>")
+
+
+def test_prompts_in_one_pass_are_the_ones_of_the_plugin() -> None:
+    items_in_one_pass = [item for item in EXERCISES if item.one_pass]
+    assert len(items_in_one_pass) > 5
+    for item in items_in_one_pass:
+        (example,) = examples_of(item)
+        plan = make_plan(
+            tools=item.tools, tool_choice="auto", parallel=True, response_format=None, trained=True
+        )
+        turns, _ = shown(plan, item.messages, ChatParams())
+        assert turns == example.messages
+
+
+def test_targets_in_one_pass_are_read_as_the_calls_or_the_answer() -> None:
+    seen: set[tuple[int, bool]] = set()
+    for item in items(6, 1500):
+        if not item.one_pass:
+            continue
+        (example,) = examples_of(item)
+        reader = OnePassReader(OnePass(request_of(item).tools))
+        reader.push(example.target)
+        _, read = reader.finish(finished=example.ends)
+        calls = [{"name": call.name, "arguments": call.decoded.value} for call in read.calls]
+        assert calls == item.calls
+        assert all(call.is_whole for call in read.calls)
+        assert read.text == (item.reply or "") if not item.calls else not read.text
+        assert example.ends == bool(item.calls or item.reply)
+        seen.add((len(item.calls), bool(item.reply)))
+    assert seen == {(0, False), (0, True), (1, False), (2, False)}
