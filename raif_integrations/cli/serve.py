@@ -75,8 +75,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--speculation",
         choices=("auto", "on", "off"),
         default=DEFAULT_SPECULATION,
-        help="draft keys from the cue and values from the prompt, which vLLM verifies: off (default), on, or "
-        "auto, which does it where this vLLM can",
+        help="draft keys from the cue and values from the prompt, which vLLM verifies: on, off, or auto "
+        "(default), which does it without a GPU where this vLLM can",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="print the server's command line and start nothing"

@@ -12,7 +12,8 @@ from answers_methods import Limits
 from answers_runs import Records, run
 from answers_scoring import Score
 from prompting import CueForm, OrderForm, PlanForm, forms_of_objects, forms_of_plans, sorted_keys
-from raif_integrations.engines.base import JsonConstraint, Request
+from raif_integrations.contract.cue import CueStyle
+from raif_integrations.engines.base import GrammarConstraint, JsonConstraint, Request
 from raif_integrations.turn import Prompting, TurnOptions, TurnRequest, first_prompt
 from tests.support.scripted_engine import ScriptedEngine
 
@@ -50,6 +51,16 @@ def asked(form: Any, item: Item, written: str) -> tuple[Request, Score]:
     records = Records({})
     run(engine, [form], [item], records)
     return engine.last_request, records[form.key].answers[item.id].score
+
+
+@pytest.mark.parametrize(
+    ("key", "style"),
+    [("adapter-bare", "trained"), ("base-described-primer", "described"), ("base-tags", "trained")],
+)
+def test_the_grammar_is_that_of_the_model_but_for_one_form(key: str, style: CueStyle) -> None:
+    contract = LAMP.contract("raif")
+    assert contract is not None
+    assert list(OBJECTS[key].constraints(LAMP)) == [GrammarConstraint(contract.grammar(style))]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 
-LIGHT = ("client_overhead", "grammar_compile", "import_time", "streaming", "tokens")
-WITH_ENGINE = ("embedded_throughput", "speculation", "wall_time", "answers")
+LIGHT = ("client_overhead", "drafting", "grammar_compile", "import_time", "streaming", "tokens")
+WITH_ENGINE = ("embedded_throughput", "speculation", "wall_time")
+OF_ANSWERS = ("answers", "prompting")
 
 
 def run(name: str, model: Path, result: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -56,14 +57,24 @@ def test_a_benchmark_runs(name: str, model_path: Path, tmp_path: Path) -> None:
 @pytest.mark.timeout(1200)  # some load three engines
 @pytest.mark.parametrize("name", WITH_ENGINE)
 def test_a_benchmark_with_an_engine_runs(name: str, model_path: Path, tmp_path: Path) -> None:
-    arguments = {"answers": ["--model", str(model_path)], "embedded_throughput": []}.get(
-        name, [str(model_path)]
-    )
+    arguments = [] if name == "embedded_throughput" else [str(model_path)]
     outcome = run(name, model_path, tmp_path / "result.json", *arguments)
     assert outcome.returncode == 0, outcome.stderr[-4000:]
-    result = json.loads((tmp_path / "result.json").read_text())
-    if name != "answers":  # tells of answers, not of ratios
-        check(result, name)
+    check(json.loads((tmp_path / "result.json").read_text()), name)
+
+
+@pytest.mark.real
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", OF_ANSWERS)
+def test_a_benchmark_of_answers_runs(name: str, model_path: Path, tmp_path: Path) -> None:
+    outcome = run(name, model_path, tmp_path / "result.json")
+    assert outcome.returncode == 0, outcome.stderr[-4000:]
+    asked = [
+        row for part in json.loads((tmp_path / "result.json").read_text())["results"] for row in part["rows"]
+    ]
+    assert len(asked) >= 4
+    assert all(row["items"] for row in asked)
+    assert all(row["rates"] for row in asked)
 
 
 def test_every_benchmark_is_run() -> None:
@@ -71,4 +82,4 @@ def test_every_benchmark_is_run() -> None:
         line for line in (ROOT / "scripts" / "bench").read_text().splitlines() if line.startswith("all=")
     )
     named = set(listed.partition("=")[2].strip('"').split())
-    assert named == {*LIGHT, *WITH_ENGINE} - {"answers"}
+    assert named == {*LIGHT, *WITH_ENGINE}

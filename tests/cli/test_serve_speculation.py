@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from raif_integrations.cli.serving import speculation
 from raif_integrations.engines.speculation import configuration, speculative_config
 from raif_integrations.errors import ConfigurationError
-from tests.cli.fake_vllm import Compose, flags_of
+from tests.cli.fake_vllm import Compose, fake_vllm, flags_of
 
 
 @pytest.fixture(params=[True, False], ids=["seam", "no seam"])
@@ -27,10 +28,18 @@ def config_of(command: Any) -> dict[str, Any] | None:
 
 
 @pytest.mark.usefixtures("seam")
-def test_auto_is_what_the_engine_would_do(compose: Compose) -> None:
-    command = compose(speculation="auto")
-    assert config_of(command) == speculative_config("auto")
-    assert command.decisions["speculation"].startswith("on;" if speculative_config("auto") else "off,")
+@pytest.mark.parametrize("cpu", [True, False], ids=["cpu", "gpu"])
+def test_auto_is_what_the_engine_would_do(cpu: bool, compose: Compose, tmp_path: Path) -> None:
+    number = "0.33.0+cpu" if cpu else "0.33.0"
+    command = compose(vllm=fake_vllm(tmp_path / "other", distributions={"vllm": number}))
+    wanted = speculative_config("auto", cpu=cpu)
+    assert config_of(command) == wanted
+    assert command.decisions["speculation"].startswith("on;" if wanted else "off,")
+
+
+def test_auto_says_how_to_draft_on_a_gpu(compose: Compose, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speculation, "has_seam", lambda: True)
+    assert "--speculation on" in compose(speculation="auto").decisions["speculation"]
 
 
 def test_on_drafts_or_says_why_not(seam: bool, compose: Compose) -> None:

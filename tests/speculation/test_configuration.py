@@ -33,6 +33,12 @@ def test_auto_drafts_where_vllm_can(seam: bool) -> None:
     assert speculative_config() == (DRAFTS if seam else None)
 
 
+@pytest.mark.usefixtures("with_seam")
+def test_auto_does_not_draft_on_gpus_where_nothing_is_measured() -> None:
+    assert speculative_config(cpu=False) is None
+    assert speculative_config("on", cpu=False) == DRAFTS
+
+
 def test_off_is_off(seam: bool) -> None:
     assert speculative_config("off") is None
 

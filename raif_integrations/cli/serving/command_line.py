@@ -83,7 +83,7 @@ def server_command(
     flags: Flags = plugin.flags | {
         "structured-outputs-config": json.dumps(structured_outputs(None), separators=(",", ":"))
     }
-    speculation = use_speculation(request.speculation, given)
+    speculation = use_speculation(request.speculation, given, cpu=vllm.is_cpu_build)
     flags |= speculation.flags
     decisions = {
         "plugin": plugin.reason,

@@ -22,17 +22,18 @@ class SpeculationUse:
     flags: Flags = field(default_factory=dict)
 
 
-def use_speculation(choice: Speculation, given: VllmFlags) -> SpeculationUse:
+def use_speculation(choice: Speculation, given: VllmFlags, *, cpu: bool) -> SpeculationUse:
     """Decides on speculation.
 
     Args:
         choice: What the user wants.
         given: The user's own flags.
+        cpu: The model runs without a GPU.
 
     Raises:
         ConfigurationError: ``choice`` is ``on`` and vLLM cannot, or the user gave another method.
     """
-    config = speculative_config(choice, engine_args=given.as_engine_args())
+    config = speculative_config(choice, engine_args=given.as_engine_args(), cpu=cpu)
     if config is not None:
         return SpeculationUse(
             "on; keys come from the cue and values from the prompt, and vLLM verifies them",
@@ -44,4 +45,6 @@ def use_speculation(choice: Speculation, given: VllmFlags) -> SpeculationUse:
         return SpeculationUse("off, as --speculation off says")
     if not has_seam():
         return SpeculationUse("off, because this vLLM does not load drafting classes of others")
-    return SpeculationUse("off, because it does not go with the other options or does not pay here")
+    if not cpu:
+        return SpeculationUse("off, because it is not measured on GPUs yet; --speculation on switches it on")
+    return SpeculationUse("off, because vLLM does not take it together with the other options")

@@ -53,8 +53,8 @@ class EmbeddedEngine(Engine):
             2 GiB cache with the longest context that fits into it.
         speculation: Whether vLLM drafts what the schema and the prompt decide and verifies it, so that
             replies come sooner and stay the same (:mod:`raif_integrations.engines.speculation`). ``auto``
-            drafts where vLLM can, unless ``engine_args`` has a ``speculative_config`` of its own; ``on``
-            makes it an error where it cannot.
+            drafts without a GPU where vLLM can, unless ``engine_args`` has a ``speculative_config`` of its
+            own; ``on`` drafts on a GPU too and makes it an error where vLLM cannot.
 
     Raises:
         ConfigurationError: An argument cannot work; the message names it.

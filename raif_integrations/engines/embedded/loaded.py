@@ -46,7 +46,7 @@ def load(settings: EmbeddedSettings) -> LoadedEngine:
         cpu = vllm_api.is_cpu()
         derived |= lora_arguments(adapters, settings.engine_args, vllm_api.lora_ranks(), cpu=cpu)
         arguments = complete(settings.engine_args, derived, known=vllm_api.ENGINE_ARGUMENTS, cpu=cpu)
-        drafts = speculative_config(settings.speculation, engine_args=arguments)
+        drafts = speculative_config(settings.speculation, engine_args=arguments, cpu=cpu)
         engine = vllm_api.start_engine(arguments, drafts, optional=settings.speculation == "auto")
         return LoadedEngine(engine, settings, adapters)
 

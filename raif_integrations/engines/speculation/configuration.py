@@ -11,10 +11,10 @@ from typing import Any, Final, Literal, TypeAlias
 from raif_integrations.errors import ConfigurationError
 
 Speculation: TypeAlias = Literal["auto", "on", "off"]
-"""``auto`` drafts wherever vLLM can, ``on`` makes it an error where it cannot."""
+"""``auto`` drafts where vLLM can and drafts are known to pay, ``on`` makes it an error where it cannot."""
 
-DEFAULT_SPECULATION: Final[Speculation] = "off"
-"""It is asked for, until its figures with other models and on a GPU are known."""
+DEFAULT_SPECULATION: Final[Speculation] = "auto"
+"""Drafts change no reply, only when it is there."""
 
 DRAFT_TOKENS: Final = 10
 """Most tokens of a draft: a line of a reply, from the second token of a value to the next one's key."""
@@ -33,6 +33,7 @@ def speculative_config(
     *,
     tokens: int = DRAFT_TOKENS,
     engine_args: Mapping[str, Any] | None = None,
+    cpu: bool = True,
 ) -> dict[str, Any] | None:
     """The ``speculative_config`` to start vLLM with, an engine or a server.
 
@@ -41,6 +42,8 @@ def speculative_config(
         tokens: Most tokens of a draft.
         engine_args: The other arguments vLLM is started with, by name. With ``auto``, those that vLLM does
             not take together with drafts switch them off.
+        cpu: The model runs without a GPU. With ``auto`` it drafts only there: no figures from GPUs are
+            known, and vLLM schedules ahead on them only without drafts.
 
     Returns:
         The argument, or ``None`` for none: the user's own ``speculative_config`` is never replaced.
@@ -55,7 +58,7 @@ def speculative_config(
     given = engine_args or {}
     if speculation == "off" or given.get("speculative_config") is not None:
         return None
-    if speculation == "auto" and (not has_seam() or conflicts(given)):
+    if speculation == "auto" and not (cpu and has_seam() and not conflicts(given)):
         return None
     if not has_seam():
         raise ConfigurationError(
