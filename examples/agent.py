@@ -23,9 +23,10 @@ from raif_integrations.engines.base import Engine
 QUESTIONS = ("What's the weather in Oslo?", "What is 17 plus 25?")
 
 
-def get_weather(city: str) -> str:
+def get_weather(city: str) -> dict[str, str]:
     """Get the current weather for a city."""
-    return {"Oslo": "snow, -3 degrees", "Lima": "sunny, 24 degrees"}.get(city, "rainy, 12 degrees")
+    weather, temperature = {"Oslo": ("snow", "-3 C"), "Lima": ("sunny", "24 C")}.get(city, ("rain", "12 C"))
+    return {"weather": weather, "temperature": temperature}
 
 
 def add(a: int, b: int) -> int:

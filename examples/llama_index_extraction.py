@@ -27,7 +27,7 @@ from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.program import FunctionCallingProgram
 from llama_index.core.schema import BaseNode, MetadataMode, TextNode
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 
 from model_options import add_model_options, model_settings
 from raif_integrations import RaifVLLM
@@ -71,6 +71,10 @@ def property_graph(llm: RaifVLLM, text: str = RELATIONS) -> SimplePropertyGraphS
         kg_validation_schema=[("PERSON", "WORKS_AT", "COMPANY")],
         raise_on_error=True,
     )
+    # The text holds a relation, so the schema asks for one at least; the model can write nothing less.
+    schema = extractor.kg_schema_cls
+    triplets = (schema.model_fields["triplets"].annotation, Field(min_length=1))
+    extractor.kg_schema_cls = create_model(schema.__name__, __base__=schema, triplets=triplets)
     (node,) = extractor([TextNode(text=text)])
     graph = SimplePropertyGraphStore()
     graph.upsert_nodes(node.metadata["nodes"])

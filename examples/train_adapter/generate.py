@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Writes a file of exercises."""
     parser = argparse.ArgumentParser(prog="python -m train_adapter.generate", description=__doc__)
     parser.add_argument("--output", type=Path, required=True, help="file to write, one exercise a line")
-    parser.add_argument("--count", type=int, default=22000, help="how many (default: %(default)s)")
+    parser.add_argument("--count", type=int, default=18000, help="how many (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed writes the same file")
     parser.add_argument("--split", choices=("train", "validation"), default="train")
     parser.add_argument("--objects", type=Path, help="JSON lines with objects of your own to ask for as well")

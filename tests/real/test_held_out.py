@@ -16,7 +16,28 @@ from raif_integrations.turn import run_turn
 
 pytestmark = pytest.mark.real
 
-RIGHT: tuple[str, ...] = ()
+RIGHT = (
+    "record-011",
+    "record-021",
+    "record-043",
+    "record-052",
+    "tool-015",
+    "tool-029",
+    "tool-041",
+    "table-001",
+    "table-022",
+    "nested-006",
+    "nested-025",
+    "digits-008",
+    "digits-011",
+    "enum-003",
+    "enum-016",
+    "optional-002",
+    "optional-008",
+    "list-005",
+    "list-018",
+    "plan-005",
+)
 ITEMS = {item.id: item for item in load_items()}
 
 

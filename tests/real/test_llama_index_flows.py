@@ -44,12 +44,15 @@ class Invoice(BaseModel):
     total: float
 
 
-INVOICE_TEXT = "Invoice INV-204 from Acme Inc: 2 x laptop at 450, 3 x lamp at 20. Total 960."
+INVOICE_TEXT = "Invoice INV-2041 from Northwind Ltd: 2 x laptop at 899.5, 3 x mug at 12. Total 1835."
 INVOICE = Invoice(
-    invoice_number="INV-204",
-    company="Acme Inc",
-    items=[Item(item="laptop", price=450, quantity=2), Item(item="lamp", price=20, quantity=3)],
-    total=960,
+    invoice_number="INV-2041",
+    company="Northwind Ltd",
+    items=[
+        Item(item="laptop", price=899.5, quantity=2),
+        Item(item="mug", price=12, quantity=3),
+    ],
+    total=1835,
 )
 PROMPT = PromptTemplate("{text}")
 
