@@ -32,11 +32,11 @@ def test_auto_makes_room_for_sampling_that_vllm_refuses_beside_drafts(parameter:
     assert settings_of(model_kwargs=parameter, speculation="on").speculation == "on"
 
 
-def test_nobody_gets_drafts_without_asking() -> None:
-    assert settings_of().speculation == "off"
-    assert EngineSettings(model="org/model").speculation == "off"
+def test_auto_is_the_default_everywhere() -> None:
+    assert settings_of().speculation == "auto"
+    assert EngineSettings(model="org/model").speculation == "auto"
     engine = EmbeddedEngine("org/model")
-    assert engine._settings.speculation == "off"
+    assert engine._settings.speculation == "auto"
 
 
 def test_engines_that_differ_in_it_are_not_shared() -> None:
