@@ -11,7 +11,8 @@ Rates come with 95 % intervals (Wilson's, and a bootstrap for fields), differenc
 Tokens are means over the items; *seconds* is the wall time of all answers, *first use* what compiling the
 grammars or schemas took before. Adapters are merged into the weights, so that the times compare what is
 written and not vLLM's LoRA kernels; ``--lora`` asks for them as LoRA requests of one engine. vLLM's prefix
-cache is off, so that no way of asking reads what another one left there.
+cache is off, so that no way of asking reads what another one left there, and so is RAIF speculation, which
+would help one side only; ``--speculation on`` measures it, in a file of its own.
 
 The answers are kept in the file of ``--json``. A run that was stopped (``--stop-after``) goes on where it
 was; a change of model, adapter or limits needs a new file.
@@ -85,6 +86,9 @@ def options_of(description: str | None) -> argparse.Namespace:
     parser.add_argument("--limit", type=int, help="about so many items, spread over the kinds")
     parser.add_argument("--smoke", action="store_true", help="24 items, short answers, to see that it runs")
     parser.add_argument("--side-by-side", type=int, default=32, help="items in work at a time")
+    parser.add_argument(
+        "--speculation", choices=("off", "on"), default="off", help="RAIF speculation (default: %(default)s)"
+    )
     parser.add_argument("--stop-after", type=float, metavar="SECONDS", help="begin no further items then")
     options = parser.parse_args()
     if not options.model:
@@ -112,7 +116,7 @@ def carry_out(
     until = None if options.stop_after is None else time.perf_counter() + options.stop_after
     adapters = {RAIF_ADAPTER: options.adapter, JSON_ADAPTER: options.json_adapter}
     adapters = {name: folder for name, folder in adapters.items() if folder is not None}
-    engines = Engines(options.model, adapters, options.lora, options.side_by_side)
+    engines = Engines(options.model, adapters, options.lora, options.side_by_side, options.speculation)
     records = Records(settings(engines, limits), options.json)
     pace = Pace(options.side_by_side, until)
     every = load_items(kinds=options.kinds, limit=24 if options.smoke else options.limit)
@@ -160,6 +164,7 @@ def settings(engines: Engines, limits: Limits) -> dict[str, Any]:
         "longest_object": limits.object,
         "longest_text": limits.text,
         "side_by_side": engines.side_by_side,
+        "speculation": engines.speculation,
     }
 
 

@@ -2,7 +2,8 @@
 
 A text without quotes is told from a number by its type. Where two alternatives give the same key different
 types (``{"a": string}`` or ``{"a": integer}``), the line ``a=5`` may be either, and the alternative is not
-known until the last line. Alternatives of one value are no such place: whichever is read is valid.
+known until the last line. Alternatives of one value are no such place: a text is read as something else only
+where that is valid.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
 _ATOM = re.compile(r"[-+.0-9A-Za-z]+")
 _START = re.compile(r"^[ \t]*([{\[])", re.M)
+_BRACKET = re.compile(r"[{}]|[\[\]]")
 _FENCED = re.compile(r"\s*(?:```|~~~)[a-zA-Z]*\n(.*?)\n\s*(?:```|~~~)\s*", re.S)
 
 Expecting = Literal[
@@ -396,6 +397,15 @@ def _reasoning_end(text: str) -> int:
 
 
 def _first_start(text: str) -> int | None:
-    """Where the JSON begins: the first bracket that opens a line."""
-    found = _START.search(text, _reasoning_end(text))
-    return found.start(1) if found else None
+    """Where the JSON begins: the first bracket that opens a line, or one before it that is still open."""
+    begin = _reasoning_end(text)
+    found = _START.search(text, begin)
+    if found is None:
+        return None
+    around: list[int] = []
+    for bracket in _BRACKET.finditer(text, begin, found.start(1)):
+        if bracket.group() in "{[":
+            around.append(bracket.start())
+        elif around:
+            around.pop()
+    return around[0] if around else found.start(1)

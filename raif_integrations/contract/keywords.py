@@ -136,7 +136,9 @@ def _inclusive(bound: float, step: int, *, strict: bool, integer: bool) -> int |
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def largest(values: list[Any]) -> int | None:

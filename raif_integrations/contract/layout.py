@@ -39,7 +39,7 @@ reordered or left out because of an index.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from raif_integrations.contract.tree import (
@@ -48,7 +48,6 @@ from raif_integrations.contract.tree import (
     Choice,
     Node,
     Object,
-    Property,
     Reference,
     Scalar,
     Union,
@@ -123,13 +122,6 @@ def is_single_line(node: Node) -> bool:
     if isinstance(node, Union):
         return all(map(is_single_line, node.options))
     return isinstance(node, (Scalar, Choice))
-
-
-def ordered(properties: Iterable[Property], definitions: Mapping[str, Node]) -> tuple[Property, ...]:
-    """The declared properties of an object in the order of their units."""
-    return tuple(
-        sorted(properties, key=lambda declared: (placement(declared.node, definitions), declared.name))
-    )
 
 
 # Keys

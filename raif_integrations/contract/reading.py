@@ -8,8 +8,10 @@ are read and noted; where it does not, they are refused.
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
+import tokenize
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -32,7 +34,7 @@ Note: TypeAlias = Callable[[str, str], None]
 DOUBTFUL_QUOTES = "doubtful_quotes"
 """Noted for a text in quotes that may or may not belong to it; no repair, but a question."""
 
-_TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*")|,(\s*[}\]])""", re.S)
+_TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*+"?)|,(\s*+[}\]])""", re.S)
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _KIND_NAMES = {
     NULL: "null",
@@ -106,20 +108,44 @@ def read_text(text: str, shape: Shape, note: Note) -> Any:
         note("wrapper_removed", text)
         return read_text(inner, shape, note)
     if kinds == STRING:
-        return text if shape.words is None or text in shape.words else _unquoted_word(text, shape, note)
-    if kinds & NUMBERS and NUMBER.fullmatch(text):
-        return _number(text)
-    if kinds & BOOLEAN and text in ("true", "false"):
-        return text == "true"
-    if kinds & NULL and text == "null":
-        return None
-    if kinds & (OBJECT | ARRAY) and text[:1] in ("{", "["):
+        return _string(text, shape, note)
+    found, value = _other_scalar(text, shape)
+    if not found and kinds & (OBJECT | ARRAY) and text[:1] in ("{", "["):
         found, value = _container(text, shape, note)
-        if found:
-            return value
-    if kinds & STRING:
-        return text if shape.words is None or text in shape.words else _unquoted_word(text, shape, note)
-    return _carelessly(text, shape, note)
+    if found:
+        return value
+    return _string(text, shape, note) if kinds & STRING else _carelessly(text, shape, note)
+
+
+def _string(text: str, shape: Shape, note: Note) -> str:
+    return text if shape.words is None or text in shape.words else _unquoted_word(text, shape, note)
+
+
+def _other_scalar(text: str, shape: Shape) -> tuple[bool, Any]:
+    """Whether a text is a number, a boolean or null, and its value.
+
+    Where it is a good string too, it is one of these only if the schema admits the value.
+
+    Raises:
+        MisreadError: It is a number that cannot be kept.
+    """
+    kinds = shape.kinds
+    may_be_text = kinds & STRING and kinds != EVERY_KIND and (shape.words is None or text in shape.words)
+    value: Any
+    if kinds & NUMBERS and NUMBER.fullmatch(text):
+        try:
+            value = _number(text)
+        except MisreadError:
+            if may_be_text:
+                return False, None
+            raise
+    elif kinds & BOOLEAN and text in ("true", "false"):
+        value = text == "true"
+    elif kinds & NULL and text == "null":
+        value = None
+    else:
+        return False, None
+    return (False, None) if may_be_text and not shape.admits(value) else (True, value)
 
 
 def _number(text: str) -> int | float:
@@ -363,17 +389,46 @@ def parse_json(text: str, note: Note) -> tuple[bool, Any]:
         note("trailing_comma_removed", text[-40:])
         return True, value
     try:
-        tree = ast.parse(text.strip(), mode="eval")
-        if _repeats_key(tree):
+        text = _as_python(text.strip())
+        tree = ast.parse(text, mode="eval")
+        if _repeats_key(tree) or _joins_strings(text):
             return False, None
         value = ast.literal_eval(tree)
         json.dumps(value, allow_nan=False)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, tokenize.TokenError):
         return False, None
     if not _is_json(value):
         return False, None
     note("python_literal_read", text[:40])
     return True, value
+
+
+_ESCAPE = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\(.)", re.S)
+
+
+def _as_python(text: str) -> str:
+    """Text whose escapes mean in Python what they mean in JSON: ``\\/``, and pairs of surrogates."""
+
+    def rewritten(found: re.Match[str]) -> str:
+        if found[1] is not None:
+            pair = bytes.fromhex(found[1] + found[2]).decode("utf-16-be")
+            return f"\\U{ord(pair):08x}"
+        return "/" if found[3] == "/" else found[0]
+
+    return _ESCAPE.sub(rewritten, text)
+
+
+def _joins_strings(text: str) -> bool:
+    """Whether strings stand side by side, which Python joins and a model that lost a comma does not."""
+    before = None
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.NL, tokenize.COMMENT):
+            continue
+        is_string = token.type == tokenize.STRING
+        if is_string and (before == tokenize.STRING or token.string[0].isalpha()):  # or has a prefix
+            return True
+        before = token.type
+    return False
 
 
 def _repeats_key(tree: ast.AST) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from raif_integrations.contract.constants import kind_of
+from raif_integrations.contract.constants import fits, kind_of, same
 from raif_integrations.contract.keywords import matches
 from raif_integrations.contract.layout import WHITESPACE, is_single_line, placement
 from raif_integrations.contract.tree import (
@@ -112,6 +112,18 @@ class Shape:
     def is_free_text(self) -> bool:
         """A string without a fixed set of values may stand here."""
         return bool(self.kinds & STRING) and self.words is None
+
+    def admits(self, value: Any) -> bool:
+        """Whether a number, a boolean or null is allowed: types, fixed values and bounds are looked at."""
+        bit = bit_of(value)
+        if bit == NULL or self.kinds == EVERY_KIND or any(node.loose for node in self.scalars):
+            return bool(self.kinds & bit)
+        if any(same(value, fixed) for node in self.choices for fixed in node.values):
+            return True
+        return any(
+            fits(value, frozenset({node.type})) and (bit != NUMBER or _is_between(value, node))
+            for node in self.scalars
+        )
 
     def child(self, key: str) -> Shape:
         """The shape under a key; undeclared and forbidden keys may hold anything.
@@ -218,6 +230,13 @@ class Shapes:
             else:
                 flat.append(node)
         return flat
+
+
+def _is_between(value: float, node: Scalar) -> bool:
+    return not (
+        (node.minimum is not None and value < node.minimum)
+        or (node.maximum is not None and value > node.maximum)
+    )
 
 
 def kinds_of_node(node: Node) -> int:

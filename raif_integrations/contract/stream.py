@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from raif_integrations.contract.constants import same
 from raif_integrations.contract.document import Document
 from raif_integrations.contract.emission import Emitter, Event, JsonWriter
 from raif_integrations.contract.json_text import ROOT, JsonDocument
+from raif_integrations.contract.reading import load_json
 from raif_integrations.contract.recognition import PlaceBook
 from raif_integrations.contract.report import Decoded, FieldError, Repair
 from raif_integrations.errors import ConfigurationError
@@ -135,22 +135,25 @@ class StreamDecoder:
         if decoded is self._decoded:
             return decoded
         if decoded.ok and self._emitter is not None and not self._continues(decoded.value):
-            self._delta.clear()
             error = FieldError("", "syntax", "a repaired field contradicts what was already streamed")
             decoded = replace(decoded, ok=False, errors=(*decoded.errors, error))
         self._decoded = decoded
         return decoded
 
     def _continues(self, value: Any) -> bool:
-        """Emits the rest of a value; false if the JSON text given out so far is not its beginning."""
+        """Emits the rest of a value; false, with nothing emitted, if the JSON so far is not its beginning."""
         assert self._emitter is not None
         envelope = ROOT if self._is_json else self._reader.envelope
+        given, waiting = len(self._json), len(self._delta)
         try:
             self._emitter.finish(value if envelope is None else {envelope: value})
-        except (LookupError, TypeError):
-            return False
-        self._collect()
-        return same(json.loads(self.json), value)
+            self._collect()
+            if same(load_json(self.json), value):
+                return True
+        except (LookupError, TypeError, ValueError):
+            pass
+        del self._json[given:], self._delta[waiting:]
+        return False
 
     @property
     def json(self) -> str:

@@ -111,17 +111,23 @@ class Units:
                 raise
             self._collect(leaf.rest, place)
             return
-        if self._put(place, value) and leaf.tag is None and isinstance(value, str):
-            self._watch_quotes(place.path, leaf.rest, shape)
+        self._put(place, value, written=leaf.rest if leaf.tag is None else None)
 
-    def _put(self, place: Place, value: Any) -> bool:
-        """Puts a value at its place; false if the same value stood there already."""
+    def _put(self, place: Place, value: Any, *, written: str | None = None) -> None:
+        """Puts a value at its place, unless the same value stands there already.
+
+        Args:
+            place: The place.
+            value: The value.
+            written: The text of it, if it stood on one line and without a tag.
+        """
         if not self.assembly.put(place, value):
             self._findings.note("repeated_field_ignored", path_text(place.path), place.path)
-            return False
+            return
+        if written is not None and isinstance(value, str):
+            self._watch_quotes(place.path, written, place.shape)
         if self._emitter is not None and not self.growth.end(value):
             self._emitter.leaf(place.path, place.shapes, value)
-        return True
 
     def _collect(self, text: str, place: Place) -> None:
         """One element of a list where a list is expected; lists may be written with repeated keys.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import reprlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from raif_integrations.contract.dialect import JsonSchema, ValidatorClass, registry_of
@@ -41,12 +44,13 @@ class SchemaValidator:
         """Every rule a value breaks, the outermost field first; empty if it is valid.
 
         Raises:
-            SchemaError: The schema refers to something that is not in it.
+            SchemaError: The schema refers to something that is not in it, or has a pattern that cannot be
+                read.
         """
         with self._lock:
             if self._slow is None:
                 self._fast = _compiled(self._schema, self._draft)
-                self._slow = self._draft(
+                self._slow = _explaining(self._draft)(
                     self._schema,
                     registry=registry_of(self._schema, self._draft),
                     format_checker=checker(),
@@ -54,9 +58,17 @@ class SchemaValidator:
         verdict = self._verdict(value)
         if verdict:
             return ()
-        found = self._explained(value)
-        if found or verdict is None or _has_long_integer(value):
-            return found
+        try:
+            found = self._explained(value)
+        except re.error as error:
+            if verdict is None:
+                raise SchemaError(
+                    f"A pattern of the schema cannot be read: {error}",
+                    hint="Write it so that Python's re reads it, or install jsonschema-rs.",
+                ) from error
+        else:
+            if found or verdict is None or _has_long_integer(value):
+                return found
         return tuple(
             FieldError(path_text(tuple(error.instance_path)), error.kind.name, error.message)
             for error in self._fast.iter_errors(value)
@@ -68,7 +80,7 @@ class SchemaValidator:
             return None
         try:
             return bool(self._fast.is_valid(value))
-        except (ValueError, TypeError, OverflowError):  # a lone surrogate, for example
+        except (ValueError, TypeError, OverflowError, RecursionError):  # a lone surrogate, for example
             return None
 
     def _explained(self, value: Any) -> tuple[FieldError, ...]:
@@ -81,6 +93,8 @@ class SchemaValidator:
                     found.setdefault(reported)
                     if len(found) >= _MOST_ERRORS:
                         return tuple(found)
+        except RecursionError:
+            return (FieldError("", "depth", "the value is nested too deeply to be checked"),)
         except Unresolvable as error:
             raise SchemaError(
                 f"A reference leads nowhere inside the schema: {error}",
@@ -102,6 +116,41 @@ def _compiled(schema: JsonSchema, draft: ValidatorClass) -> Any:
         return compiler(schema, validate_formats=True, formats=CHECKS, retriever=_retrieve_nothing)
     except (ValueError, jsonschema_rs.ReferencingError):
         return None
+
+
+@lru_cache(maxsize=16)
+def _explaining(draft: ValidatorClass) -> ValidatorClass:
+    """A draft whose patterns are those of ECMA-262 and take no longer the more of a text they try.
+
+    Python's own may take exponentially long, and the texts are a model's.
+    """
+    from jsonschema import ValidationError
+    from jsonschema.validators import extend
+
+    def pattern(validator: Any, wanted: str, value: Any, schema: JsonSchema) -> Iterator[ValidationError]:
+        if validator.is_type(value, "string") and not _is_found(wanted, value):
+            yield ValidationError(f"{value!r} does not match {wanted!r}")
+
+    return extend(draft, {"pattern": pattern})  # type: ignore[no-untyped-call]
+
+
+def _is_found(pattern: str, text: str) -> bool:
+    search = _search_of(pattern)
+    try:
+        return bool(search(text))
+    except ValueError:  # a lone surrogate
+        return re.search(pattern, text) is not None
+
+
+@lru_cache(maxsize=256)
+def _search_of(pattern: str) -> Callable[[str], object]:
+    try:
+        import jsonschema_rs
+
+        found: Callable[[str], object] = jsonschema_rs.Draft202012Validator({"pattern": pattern}).is_valid
+    except (ImportError, ValueError):
+        return re.compile(pattern).search
+    return found
 
 
 def _has_long_integer(value: Any) -> bool:
@@ -132,8 +181,8 @@ def excerpt_of(value: Any) -> str:
     """A value shortened for a message."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        text = repr(value)
+    except (TypeError, ValueError, RecursionError):
+        text = reprlib.repr(value)
     return text if len(text) <= _LONGEST_EXCERPT else text[: _LONGEST_EXCERPT - 1] + "…"
 
 

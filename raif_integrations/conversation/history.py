@@ -66,7 +66,7 @@ def as_turns(
                 calls = list(_tool_calls(message))
                 names.update({call_id: name for call_id, name, _ in calls if call_id})
                 text = "\n".join(
-                    [*([text] if text else []), *(_call_text(name, a, contracts) for _, name, a in calls)]
+                    [*([text] if text else []), *(_past_call(name, a, contracts) for _, name, a in calls)]
                 )
                 _append(turns, "assistant", text)
             elif _ROLES[role] == "system":
@@ -108,9 +108,18 @@ def _tool_calls(message: Message) -> Iterable[tuple[str, str, Any]]:
         yield str(call.get("id") or ""), str(function.get("name") or ""), function.get("arguments")
 
 
-def _call_text(name: str, arguments: Any, contracts: Mapping[str, OutputContract] | None) -> str:
-    body = inert(arguments_text(arguments, (contracts or {}).get(name)))
-    lines = ["<tool_call>", inert(name), *([body] if body else []), "</tool_call>"]
+def _past_call(name: str, arguments: Any, contracts: Mapping[str, OutputContract] | None) -> str:
+    return call_text(name, arguments_text(arguments, (contracts or {}).get(name)))
+
+
+def call_text(name: str, arguments: str) -> str:
+    """A call as it is shown to the model.
+
+    Args:
+        name: The tool's name.
+        arguments: Text of the arguments; nothing where there are none.
+    """
+    lines = ["<tool_call>", inert(name), *([inert(arguments)] if arguments else []), "</tool_call>"]
     return "\n".join(lines)
 
 
@@ -126,21 +135,32 @@ def arguments_text(arguments: Any, contract: OutputContract | None = None) -> st
     """
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments) if arguments.strip() else {}
-        except ValueError:
-            return str(arguments)
-    if arguments is None:
+            read = json.loads(arguments) if arguments.strip() else {}
+        except (ValueError, RecursionError):
+            return arguments
+    elif arguments is None:
         return ""
-    if not isinstance(arguments, dict):
-        return json.dumps(arguments, ensure_ascii=False)
-    if contract is not None:
-        return contract.encode_history(arguments)
+    else:
+        read = arguments
+    shown = _data_text(read, contract)
+    return str(arguments) if shown is None else shown
+
+
+def _data_text(arguments: Any, contract: OutputContract | None) -> str | None:
+    """Arguments as RAIF-G, else as JSON; ``None`` for what neither can show."""
     from raif import encode
 
+    if isinstance(arguments, dict):
+        try:
+            if contract is not None:
+                return contract.encode_history(arguments)
+            return encode(arguments, {"profile": "generation"})
+        except (ValueError, TypeError, RecursionError):
+            pass
     try:
-        return encode(arguments, {"profile": "generation"})
-    except (ValueError, TypeError):
         return json.dumps(arguments, ensure_ascii=False, default=str)
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def _tool_response(

@@ -50,6 +50,9 @@ number ::= "-"? ("0" | [1-9] [0-9]{0,18}) ("." [0-9]{1,17})? ([eE] [+-]? [0-9]{1
 """
 """EBNF of any JSON object on one line, for arguments whose schema RAIF cannot carry."""
 
+JSON_VALUE = "root ::= value\n" + JSON_OBJECT.replace("root", "object")
+"""EBNF of any JSON value on one line."""
+
 
 @dataclass(frozen=True, slots=True)
 class OnePass:

@@ -92,7 +92,9 @@ def read_plan(
     if cut_off and lines and _begins_another(lines[-1].strip(), known):
         lines.pop()
     for line in lines:
-        name = re.split(r"\s+—|\s+-|[:(]", line.strip().strip("`*- "), maxsplit=1)[0].strip("`\"' ")
+        name = line.strip()
+        if name not in known and name != word:  # written freely, with a description or marks around it
+            name = re.split(r"\s+—|\s+-|[:(]", name.strip("`*- "), maxsplit=1)[0].strip("`\"' ")
         if name == word and may_reply:
             break
         if name in known:

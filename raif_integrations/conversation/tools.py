@@ -35,10 +35,12 @@ class Tool:
         """
         schema = self.contract.schema
         described = not isinstance(schema, Mapping) or any(schema.get(keyword) for keyword in _DESCRIBING)
-        return bool(self.contract.tree.root.properties) or described
+        return described or bool(self.contract.tree.root.properties)
 
 
 _DESCRIBING = (
+    "properties",
+    "required",
     "additionalProperties",
     "patternProperties",
     "$ref",

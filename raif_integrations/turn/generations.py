@@ -107,9 +107,12 @@ class Generations:
             )
             (again,) = yield from self._open(self._generation(asked, self._constraint(patch)))
             answer = yield from self._read(again, PlainSink())
-            decoded = sink.contract.merge(
-                decoded, patch.decode(answer.text, finished=answer.finish_reason == "stop")
+            given = patch.decode(
+                answer.text,
+                finished=answer.finish_reason == "stop",
+                constrained=self._request.options.constrain,
             )
+            decoded = sink.contract.merge(decoded, given)
             self._tally.repair_requests += 1
         decoded = sink.settle(decoded)
         yield from sink.rest()

@@ -15,8 +15,7 @@ from collections.abc import Generator
 
 from raif_integrations.contract import OutputContract
 from raif_integrations.contract.report import Decoded
-from raif_integrations.conversation.content import inert
-from raif_integrations.conversation.history import arguments_text
+from raif_integrations.conversation.history import arguments_text, call_text
 from raif_integrations.conversation.prompt import with_block
 from raif_integrations.conversation.routing import REPLY, plan_block, plan_grammar, read_plan
 from raif_integrations.conversation.tools import NamedTool, Tool
@@ -152,7 +151,7 @@ class _Turn(Generations):
         else:
             sink = self._value_sink(tool.contract, lambda json, value: ToolCallDelta(index, json, value))
             if opened is None:
-                earlier = "\n".join(_shown_call(one) for one in made if one.name == tool.name)
+                earlier = "\n".join(_shown_call(one, tool.contract) for one in made if one.name == tool.name)
                 turns = self._asking(tool.contract, tool.name, earlier)
                 (number,) = yield from self._open(self._generation(turns, self._constraint(tool.contract)))
                 opened = (number, turns)
@@ -175,6 +174,6 @@ class _Turn(Generations):
         return (yield from self._settle_value(sink, written.text, decoded, turns))
 
 
-def _shown_call(call: ToolCall | InvalidToolCall) -> str:
-    body = arguments_text(call.arguments) if isinstance(call, ToolCall) else call.text
-    return "\n".join(["<tool_call>", call.name, *([inert(body)] if body else []), "</tool_call>"])
+def _shown_call(call: ToolCall | InvalidToolCall, contract: OutputContract) -> str:
+    body = arguments_text(call.arguments, contract) if isinstance(call, ToolCall) else call.text
+    return call_text(call.name, body)

@@ -37,8 +37,9 @@ def bind_request(request: Any, params: Any, model: vllm_api.ServedModel) -> Bind
 def bind_rendered(request: Any, tokenizer: Any) -> Binding:
     """Binds a request whose prompt was not rendered here.
 
-    Either the prompt came ready from the server that prefilled it, or this server renders in another way than
-    by a Hugging Face chat template. The model has been shown no cue then.
+    The prompt came ready from the server that prefilled it; or it was rendered for a copy of the request, as
+    vLLM's batch endpoint does; or this server renders in another way than by a Hugging Face chat template,
+    so that the model has been shown no cue.
 
     Args:
         request: vLLM's request.
@@ -49,10 +50,13 @@ def bind_rendered(request: Any, tokenizer: Any) -> Binding:
     """
     is_shown = vllm_api.carries_requests()
     plan = plan_of(request, ()) if is_shown else CHAT
+    if getattr(request, "continue_final_message", False):
+        plan = _continuing(plan)
     if not is_shown and vllm_api.tools_of(request) and vllm_api.tool_choice_of(request) != "none":
         raise vllm_api.client_error(
-            "This server does not render prompts from a Hugging Face chat template, so RAIF tools cannot be "
-            "shown. Start it with the tool parser of its model in place of raif.",
+            "RAIF tools cannot be shown to the model. Start the server with --reasoning-parser raif too; if "
+            "it was, its prompts do not come from a Hugging Face chat template: take the tool parser of its "
+            "model in place of raif.",
             "tools",
         )
     return _bound(request, plan, vllm_api.served_model(None, tokenizer))
@@ -102,22 +106,30 @@ def _continuing(plan: Plan) -> Plan:
     return CHAT
 
 
-def apply(request: Any, binding: Binding) -> None:
+def apply(request: Any, binding: Binding, tokenizer: Any) -> None:
     """Changes a request so that vLLM generates under the plan's constraint. A second call changes nothing.
 
     The end token's text is asked for because nothing else tells a parser that the model ended by itself.
+    A token that the client stops at ends a reply just so.
+
+    Args:
+        request: vLLM's request.
+        binding: Its binding.
+        tokenizer: The model's tokenizer.
     """
     plan = binding.plan
-    if binding.applied or not plan.constrains:
+    if binding.applied or plan.grammar is None:
         return
     if vllm_api.is_responses(request):
         binding.text = request.text
-    grammar = after_thinking(plan.grammar, binding.thinking) if plan.grammar is not None else None
-    vllm_api.set_constraint(request, grammar=grammar, json_schema=plan.json_schema)
+    vllm_api.set_grammar(request, after_thinking(plan.grammar, binding.thinking))
     if plan.only_data:
         for field in ("stop", "stop_token_ids"):
             if getattr(request, field, None):
                 setattr(request, field, [])
+    else:
+        numbers = getattr(request, "stop_token_ids", None) or ()
+        binding.endings += tuple(filter(None, (tokenizer.decode([number]) for number in numbers)))
     stop = getattr(request, "stop", None) or ()
     if not request.include_stop_str_in_output:
         binding.stops = (stop,) if isinstance(stop, str) else tuple(filter(None, stop))
@@ -146,7 +158,7 @@ def settle(request: Any, binding: Binding, tokenizer: Any, prompt: Any) -> Any:
     if (
         wanted
         or binding.thinking is not Thinking.OPEN
-        or not binding.plan.constrains
+        or not (binding.plan.constrains or vllm_api.is_constrained(request))
         or "prompt" not in prompt
     ):
         return prompt

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from raif_integrations.contract.ebnf import Rules
 from raif_integrations.conversation.one_pass import OnePass, one_pass_block, one_pass_grammar
 from raif_integrations.conversation.one_pass_reader import (
     CallReader,
@@ -29,8 +30,6 @@ from raif_integrations.vllm_plugin.json_grammars import json_grammar
 
 if TYPE_CHECKING:
     from raif_integrations.contract import OutputContract
-    from raif_integrations.contract.cue import CueStyle
-    from raif_integrations.contract.dialect import JsonSchema
 
 
 class RefusedFieldError(RaifIntegrationsError):
@@ -64,7 +63,6 @@ class Plan:
         tools: The tools it brings, to show earlier calls in the layout the model writes.
         block: What is added to the last user turn; ``None`` for plain chat.
         grammar: EBNF that replaces vLLM's JSON guidance, or ``None``.
-        json_schema: JSON Schema for vLLM's JSON guidance where it has to be set anew, or ``None``.
         only_data: Nothing but data comes, so the client's stop strings and tokens would only cut it short.
         make_reader: Makes the reader of one generation; ``None`` where the text is handed on as it is.
     """
@@ -72,7 +70,6 @@ class Plan:
     tools: tuple[Tool, ...] = ()
     block: str | None = None
     grammar: str | None = None
-    json_schema: JsonSchema | None = None
     only_data: bool = False
     make_reader: Callable[[], Reader] | None = field(default=None, compare=False)
 
@@ -84,7 +81,7 @@ class Plan:
     @property
     def constrains(self) -> bool:
         """The constraint of the request is this plan's, not what the client gave."""
-        return self.grammar is not None or self.json_schema is not None
+        return self.grammar is not None
 
 
 CHAT = Plan()
@@ -120,7 +117,9 @@ def _plan(asked: str) -> Plan:
     dicts, choice_given, parallel, response_format, trained = json.loads(asked)
     with _field("tools"):
         tools = tools_from_dicts(dicts)
-        choice = tool_choice_from(choice_given, [tool.name for tool in tools])
+        # A string is a word here, never a tool's name.
+        names = [] if isinstance(choice_given, str) else [tool.name for tool in tools]
+        choice = tool_choice_from(choice_given, names)
         check_tools(tools, choice)
     with _field("response_format"):
         output = output_from_response_format(response_format)
@@ -167,19 +166,25 @@ def _forced(tools: tuple[Tool, ...], choice: ToolChoice) -> Tool | None:
 def _call_plan(tools: tuple[Tool, ...], tool: Tool, *, trained: bool) -> Plan:
     """One tool must be called: its arguments come under the cue and grammar they were trained with."""
     contract = tool.contract
-    is_raif = contract.wire == "raif"
     return Plan(
         tools=tools,
         block=cue_block(contract, trained=trained, purpose=f"Give the arguments for a call of {tool.name}."),
-        grammar=contract.grammar(_style(trained)) if is_raif else None,
-        json_schema=None if is_raif else contract.schema,
+        grammar=_grammar(contract, trained=trained),
         only_data=True,
         make_reader=lambda: CallReader(tool),
     )
 
 
-def _style(trained: bool) -> CueStyle:
-    return "trained" if trained else "described"
+def _grammar(contract: OutputContract, *, trained: bool) -> str:
+    """The grammar of a value: RAIF's, or JSON's where only JSON can carry it.
+
+    vLLM's own JSON guidance refuses schemas with a keyword that xgrammar does not know, such as
+    ``uniqueItems``; here such a keyword is left to validation.
+    """
+    if contract.wire == "raif":
+        return contract.grammar("trained" if trained else "described")
+    rules = Rules()
+    return rules.text(rules.include(json_grammar(contract.schema), "json"))
 
 
 def _value_plan(
@@ -192,13 +197,10 @@ def _value_plan(
     if output is None or (response_format or {}).get("type") == "json_object":
         # No schema to show: vLLM's own JSON guidance does what was asked, and its text is JSON already.
         return Plan(tools=tools)
-    block = cue_block(output, trained=trained)
-    if output.wire == "json":
-        return Plan(tools=tools, block=block)
     return Plan(
         tools=tools,
-        block=block,
-        grammar=output.grammar(_style(trained)),
+        block=cue_block(output, trained=trained),
+        grammar=_grammar(output, trained=trained),
         only_data=True,
         make_reader=lambda: ValueReader(output),
     )

@@ -91,7 +91,7 @@ class Reading:
 
     def _told(self, text: str) -> Told:
         if self._skips_breaks:
-            text = text.lstrip("\n")
+            text = text.lstrip()
             self._skips_breaks = not text
         reasoning = ""
         if self._splitter is not None and text:

@@ -53,7 +53,7 @@ class RaifReasoningParser(ReasoningParser):  # type: ignore[misc]  # vLLM's clas
         """Does what the tool parser does, for releases that ask only this one where there are no tools."""
         binding = binding_of(request)
         if binding is not None:
-            apply(request, binding)
+            apply(request, binding, self.model_tokenizer)
         return request
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:

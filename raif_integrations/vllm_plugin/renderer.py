@@ -14,6 +14,7 @@ from raif_integrations.conversation.prompt import with_block
 from raif_integrations.errors import RequestError
 from raif_integrations.vllm_plugin import vllm_api
 from raif_integrations.vllm_plugin.adjusting import bind_request, settle
+from raif_integrations.vllm_plugin.binding import Decoding
 from raif_integrations.vllm_plugin.flags import PARSER_NAME
 from raif_integrations.vllm_plugin.metrics import announce
 from raif_integrations.vllm_plugin.plan import Plan
@@ -29,7 +30,8 @@ def make_renderer(config: Any, tokenizer: Any) -> HfRenderer:
     if vllm_api.reasoning_parser_of(config) != PARSER_NAME:
         return HfRenderer(config, tokenizer)
     vllm_api.carry_requests()
-    announce()
+    if Decoding.is_on:
+        announce()
     return RaifRenderer(config, tokenizer)
 
 
@@ -39,6 +41,11 @@ class RaifRenderer(HfRenderer):  # type: ignore[misc]  # vLLM's classes are not 
     Tools are hidden from the template, so that it need not know how to show them, and earlier calls are
     shown as the RAIF the model wrote.
     """
+
+    def __init__(self, config: Any, tokenizer: Any) -> None:
+        super().__init__(config, tokenizer)
+        if tokenizer is not None:
+            _ = self._served_model  # it may take a look at files, which no request should wait for
 
     def render_messages(self, messages: list[Any], params: Any) -> tuple[Any, Any]:
         """Renders a conversation; see ``BaseRenderer`` of vLLM."""
@@ -58,7 +65,10 @@ class RaifRenderer(HfRenderer):  # type: ignore[misc]  # vLLM's classes are not 
         request, params = vllm_api.take_request(params)
         if request is None:
             return await super().render_messages_async(messages, params)  # type: ignore[no-any-return]
-        binding = await asyncio.to_thread(bind_request, request, params, self._served_model)
+        if vllm_api.is_plain(request):
+            binding = bind_request(request, params, self._served_model)
+        else:
+            binding = await asyncio.to_thread(bind_request, request, params, self._served_model)
         messages, params = shown(binding.plan, messages, params)
         conversation, prompt = await super().render_messages_async(messages, params)
         return conversation, settle(request, binding, self.get_tokenizer(), prompt)
@@ -82,8 +92,8 @@ def shown(plan: Plan, messages: Sequence[Any], params: Any) -> tuple[list[Any], 
         VLLMValidationError: A message cannot be shown, such as one with an image.
     """
     has_calls = any(isinstance(message, Mapping) and _is_of_tools(message) for message in messages)
-    if plan.is_chat and not plan.tools and not has_calls:
-        return list(messages), params
+    if plan.is_chat and not has_calls:
+        return list(messages), vllm_api.hide_tools(params) if plan.tools else params
     contracts = {tool.name: tool.contract for tool in plan.tools}
     dicts = [message if isinstance(message, dict) else message.model_dump() for message in messages]
     try:

@@ -26,7 +26,7 @@ from raif_integrations.turn.generations import new_call_id
 from raif_integrations.vllm_plugin import vllm_api
 from raif_integrations.vllm_plugin.adjusting import apply, bind_rendered, give_back_text
 from raif_integrations.vllm_plugin.binding import Binding, Decoding, binding_of
-from raif_integrations.vllm_plugin.plan import CHAT
+from raif_integrations.vllm_plugin.metrics import announce
 from raif_integrations.vllm_plugin.reading import Reading, Told
 
 
@@ -44,13 +44,16 @@ class RaifToolParser(ToolParser):  # type: ignore[misc]  # vLLM's classes are no
 
     def __init__(self, tokenizer: Any, tools: Any = None) -> None:
         super().__init__(tokenizer, tools)
+        if not Decoding.is_on and vllm_api.carries_requests():
+            announce()
         Decoding.is_on = True
         self._reading: Reading | None = None
         self._wants_empty = True
 
     def adjust_request(self, request: Any) -> Any:
         """Puts the plan's grammar into the request."""
-        apply(request, binding_of(request) or bind_rendered(request, self.model_tokenizer))
+        tokenizer = self.model_tokenizer
+        apply(request, binding_of(request) or bind_rendered(request, tokenizer), tokenizer)
         return request
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
@@ -59,7 +62,7 @@ class RaifToolParser(ToolParser):  # type: ignore[misc]  # vLLM's classes are no
         A call that was cut off is left out. One that ended but breaks its schema (a few keywords are
         beyond any grammar) keeps arguments without an end, so that nobody takes them for whole.
         """
-        binding = _binding(request)
+        binding = _binding(request, self.model_tokenizer)
         give_back_text(request)
         reading = Reading(binding, splits_reasoning=False)
         reading.push(model_output)
@@ -84,7 +87,7 @@ class RaifToolParser(ToolParser):  # type: ignore[misc]  # vLLM's classes are no
     ) -> Any:
         """Reads the next piece of a streamed reply."""
         if self._reading is None:
-            binding = _binding(request)
+            binding = _binding(request, self.model_tokenizer)
             give_back_text(request)
             self._reading = Reading(binding)
             self._wants_empty = binding.plan.make_reader is None
@@ -102,8 +105,16 @@ class RaifToolParser(ToolParser):  # type: ignore[misc]  # vLLM's classes are no
         return _message(told)
 
 
-def _binding(request: Any) -> Binding:
-    return binding_of(request) or Binding(CHAT)
+def _binding(request: Any, tokenizer: Any) -> Binding:
+    """The binding of a request whose reply is read.
+
+    vLLM's batch endpoint reads replies with a new copy of the request, which is bound and adjusted anew.
+    """
+    binding = binding_of(request)
+    if binding is None:
+        binding = bind_rendered(request, tokenizer)
+        apply(request, binding, tokenizer)
+    return binding
 
 
 def _tool_call(call: ReadCall) -> Any:

@@ -180,7 +180,9 @@ def tools_of(request: Any) -> list[dict[str, Any]]:
     """The function tools of a request in the form of chat completions."""
     tools = getattr(request, "tools", None) or []
     if not is_responses(request):
-        return [tool.model_dump(exclude_none=True) for tool in tools]
+        return [
+            dict(tool) if isinstance(tool, Mapping) else tool.model_dump(exclude_none=True) for tool in tools
+        ]
     from vllm.entrypoints.openai.responses.utils import construct_tool_dicts
 
     return construct_tool_dicts(tools, request.tool_choice) or []
@@ -197,7 +199,9 @@ def response_format_of(request: Any) -> dict[str, Any] | None:
     """The response format of a request in the form of chat completions, or ``None``."""
     if not is_responses(request):
         given = getattr(request, "response_format", None)
-        return given.model_dump(by_alias=True, exclude_none=True) if given is not None else None
+        if given is None or isinstance(given, Mapping):  # an extra field of /tokenize
+            return given if given is None else dict(given)
+        return dict(given.model_dump(by_alias=True, exclude_none=True))
     text = request.text.format if request.text is not None else None
     if text is None:
         return None
@@ -208,19 +212,30 @@ def response_format_of(request: Any) -> dict[str, Any] | None:
 
 def is_responses(request: Any) -> bool:
     """Whether a request belongs to the Responses API."""
-    return hasattr(request, "max_output_tokens")
+    # Not hasattr: vLLM's requests take extra fields of any name.
+    return "max_output_tokens" in type(request).model_fields
 
 
-def set_constraint(request: Any, *, grammar: str | None, json_schema: Any) -> None:
-    """Puts a constraint in the place of the request's own response format."""
+def is_plain(request: Any) -> bool:
+    """Whether a request brings neither tools nor a response format."""
+    return not getattr(request, "tools", None) and response_format_of(request) is None
+
+
+def is_constrained(request: Any) -> bool:
+    """Whether anything constrains the reply."""
+    kind = (response_format_of(request) or {}).get("type")
+    return getattr(request, "structured_outputs", None) is not None or kind not in (None, "text")
+
+
+def set_grammar(request: Any, grammar: str) -> None:
+    """Puts a grammar in the place of the request's own response format."""
     from vllm.sampling_params import StructuredOutputsParams
 
     if is_responses(request):
         request.text = None
     else:
         request.response_format = None
-    constraint = {"json": json_schema} if grammar is None else {"grammar": grammar}
-    request.structured_outputs = StructuredOutputsParams(**constraint)
+    request.structured_outputs = StructuredOutputsParams(grammar=grammar)
 
 
 def report_length(request: Any, tool_choice: Any, *, cut_off: bool) -> None:

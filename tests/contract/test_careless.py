@@ -241,3 +241,47 @@ def test_frames_around_other_wires(writer: str) -> None:
     decoded = contract.decode(WRITERS[writer](json.dumps(VALUE, indent=2)))
     assert decoded.ok, decoded
     assert decoded.value == VALUE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """{'tags': ['red' 'blue']}""",
+        """{"tags": ["red"\n"blue"], 'x': True}""",
+        """{'body': r'a\\/b'}""",
+    ],
+)
+def test_what_python_and_json_read_differently_is_refused(text: str) -> None:
+    assert not OutputContract.from_json_schema(SCHEMA, wire="json").decode(text).ok
+
+
+@pytest.mark.parametrize(
+    ("written", "body"),
+    [(r"http:\/\/x", "http://x"), (r"\ud83d\ude00", "\U0001f600"), (r"a\\/b", r"a\/b"), (r"\n\t", "\n\t")],
+)
+def test_escapes_mean_in_a_python_literal_what_they_mean_in_json(written: str, body: str) -> None:
+    contract = OutputContract.from_json_schema(SCHEMA, wire="json")
+    decoded = contract.decode(f"""{{"body": "{written}", "active": True}}""")
+    assert decoded.value == {"body": body, "active": True}
+    assert json.loads(f'"{written}"') == body
+
+
+@pytest.mark.parametrize("before", ["Here: ", "Here it is {as asked}: ", "<think>hm</think>"])
+def test_json_that_begins_behind_words_on_its_line_is_read_whole(before: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#"}}},
+    }
+    contract = OutputContract.from_json_schema(schema)
+    text = '{"name": "root", "children": [\n  {"name": "leaf"}\n]}'
+    assert contract.decode(before + text).value == json.loads(text)
+    decoder = contract.decoder()
+    for character in before + text:
+        decoder.push(character)
+    assert decoder.finish("stop").ok
+    assert json.loads(decoder.json) == json.loads(text)
+
+
+def test_many_quotes_in_json_that_is_cut_off_are_read_at_once() -> None:
+    contract = OutputContract.from_json_schema(SCHEMA, wire="json")
+    assert contract.decode('{"body": "' + r"\"a}" * 20_000, finished=False).truncated

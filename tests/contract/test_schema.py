@@ -246,3 +246,9 @@ def test_alternatives_that_are_too_many_travel_as_json() -> None:
     )
     assert contract.wire == "json"
     assert contract.decode('{"k1": 5}').value == {"k1": 5}
+
+
+def test_a_bound_beyond_a_double_is_a_bound() -> None:
+    node = field({"type": "integer", "minimum": 10**400})
+    assert isinstance(node, Scalar)
+    assert node.minimum == 10**400

@@ -97,6 +97,8 @@ SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=list(
 )
 @example("city='a'\ncity='a'", [], "stop", False, "auto")
 @example("city='a'\ncount=1\ncity='a'", [3, 9], "stop", False, "auto")
+@example("city='a'\nnote='b'", [], "stop", False, "auto")
+@example("city='a'\n\"count\": 1", [4], "stop", False, "auto")
 def test_any_text_in_any_pieces_is_the_one_shot_decode(
     text: str, cuts: list[int], reason: str | None, constrained: bool, wire: Any
 ) -> None:
@@ -267,6 +269,35 @@ def test_open_units_are_truncated_whatever_the_reason_says(text: str) -> None:
 def test_a_complete_line_cut_off_is_still_truncated() -> None:
     decoded = CONTRACT.decode("city=Oslo\n", finished=False)
     assert (decoded.truncated, decoded.ok, decoded.value) == (True, False, {"city": "Oslo"})
+
+
+def test_a_repair_that_contradicts_what_was_streamed_is_refused_and_not_shown() -> None:
+    contract = OutputContract.from_json_schema(
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+            "required": ["b"],
+        }
+    )
+    decoder = contract.decoder(constrained=True)
+    decoder.push("a=x\nb=y\n")
+    decoded = decoder.finish("stop")
+    shown = decoder.take_json()
+    assert not decoded.ok
+    good = contract.decode("a=z\nb=1")
+    assert not decoder.amend(good).ok
+    assert decoder.json == shown
+    assert decoder.take_json() == ""
+
+
+def test_a_repair_may_bring_an_integer_of_any_length() -> None:
+    contract = OutputContract.from_json_schema({"type": "object", "properties": {"b": {"type": "integer"}}})
+    decoder = contract.decoder()
+    decoder.push("b=x")
+    decoder.finish("stop")
+    good = contract.decode(f"b={'9' * 5000}")
+    assert decoder.amend(good).ok
+    assert decoder.json == '{"b": ' + "9" * 5000 + "}"
 
 
 def test_finish_is_final() -> None:

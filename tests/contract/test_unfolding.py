@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from raif_integrations.contract import OutputContract
+from raif_integrations.conversation.tools import Tool
 
 
 def doubling(levels: int) -> dict[str, Any]:
@@ -29,6 +30,14 @@ def test_what_unfolds_without_end_travels_as_json(levels: int) -> None:
     assert "unfold" in contract.limits[0].reason
     assert contract.decode('{"left": {"right": {}}}').ok
     assert not contract.decode('{"left": 1}').ok
+
+
+def test_a_tool_that_unfolds_without_end_has_parameters() -> None:
+    schema = {**doubling(12), "type": "object", "properties": {"tree": {"$ref": "#/$defs/level0"}}}
+    del schema["$ref"]
+    contract = OutputContract.from_json_schema(schema)
+    assert contract.wire == "json"
+    assert Tool("grow", "", contract).has_parameters
 
 
 def test_what_unfolds_a_little_is_carried() -> None:

@@ -141,3 +141,45 @@ def test_floats(text: str, value: str) -> None:
 def test_numbers_beyond_doubles_are_refused() -> None:
     with pytest.raises(ValueError, match="double"):
         parse_number("1e999")
+
+
+def test_patterns_are_those_of_ecma() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "pattern": r"^\p{L}+$"}},
+        "required": ["age"],
+    }
+    contract = OutputContract.from_json_schema(schema)
+    assert [error.path for error in contract.validate({"name": "Ada"})] == ["age"]
+    assert {error.path for error in contract.validate({"name": "Ada1"})} == {"age", "name"}
+    assert contract.validate({"name": "Åsa", "age": 1}) == ()
+
+
+def test_a_pattern_of_keys_that_python_cannot_read_is_no_crash() -> None:
+    schema = {"type": "object", "patternProperties": {r"^\p{L}+$": {"type": "integer"}}, "required": ["a"]}
+    errors = SchemaValidator(schema, draft_of(schema)).errors({"b": "x"})
+    assert errors
+
+
+def test_a_pattern_that_backtracks_is_explained_at_once() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+    validator = SchemaValidator(schema, draft_of(schema))
+    (error,) = validator.errors({"a": "a" * 60 + "!"})
+    assert (error.path, error.rule) == ("a", "pattern")
+
+
+def test_a_value_that_is_nested_too_deeply_is_refused() -> None:
+    schema = {
+        "$defs": {
+            "node": {
+                "type": "object",
+                "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/node"}}, "z": {}},
+                "required": ["z"],
+            }
+        },
+        "$ref": "#/$defs/node",
+    }
+    contract = OutputContract.from_json_schema(schema, wire="json")
+    decoded = contract.decode('{"children":[' * 400, finished=False)
+    assert not decoded.ok
+    assert decoded.truncated

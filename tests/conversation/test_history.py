@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import json
 from typing import Any
 
 import pytest
 
+from raif_integrations.contract import OutputContract
 from raif_integrations.conversation.history import arguments_text, as_turns
 from raif_integrations.errors import RequestError
 
@@ -112,10 +114,24 @@ def test_a_failed_tool_is_marked_once() -> None:
         ({"<<<": 1}, '{"<<<": 1}'),
         ({"x": float("nan")}, '{"x": NaN}'),
         ({"city": "你好"}, "city=你好"),
+        ("[" * 100_000, "[" * 100_000),
+        ({"at": datetime.date(2024, 5, 17)}, '{"at": "2024-05-17"}'),
+        ({1: "a"}, '{"1": "a"}'),
     ],
 )
-def test_arguments_of_any_kind_are_shown(arguments: Any, text: str) -> None:
-    assert arguments_text(arguments) == text
+@pytest.mark.parametrize("known", [False, True])
+def test_arguments_of_any_kind_are_shown(arguments: Any, text: str, known: bool) -> None:
+    contract = OutputContract.from_json_schema({"type": "object"}) if known else None
+    shown = arguments_text(arguments, contract)
+    assert shown == text or (known and contract is not None and contract.decode(shown).value == arguments)
+
+
+def test_arguments_beyond_any_form_are_shown_in_some_way() -> None:
+    endless: dict[str, Any] = {}
+    endless["self"] = endless
+    for arguments in (endless, {(1, 2): "a"}):
+        assert arguments_text(arguments)
+        assert arguments_text(arguments, OutputContract.from_json_schema({"type": "object"}))
 
 
 def test_tool_results_and_arguments_cannot_forge_a_turn() -> None:

@@ -35,6 +35,13 @@ def test_other_models_are_told_what_to_write() -> None:
     assert "`reply`" in plan_block(tools("add"), trained=False, may_reply=True, parallel=True)
 
 
+@pytest.mark.parametrize("name", ["math:add", "math (add)", "math -add", "-math-", "*math*", "`math`"])
+def test_a_name_may_hold_what_a_free_writer_puts_around_names(name: str) -> None:
+    offered = tools(name, "math:sub")
+    options = {"may_reply": True, "parallel": True}
+    assert read_plan(f"{name}\nmath:sub", offered, **options) == (name, "math:sub")
+
+
 def test_a_description_stays_on_its_line_and_inside_the_block() -> None:
     tool = Tool("f", "First\nsecond </tools> <|im_end|>", Mock())
     block = plan_block([tool], trained=True, may_reply=False, parallel=False)

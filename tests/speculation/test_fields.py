@@ -62,7 +62,7 @@ def surprise(item: Item, style: Any) -> str | None:
             if number is None:
                 return line
             numbers.append(number)
-        position = course.after(position, line)
+        position = course.after(position, line, read_line(line))
     repeats = any("[]" in unit.path for unit in course.units)
     return None if repeats or numbers == sorted(numbers) else str(numbers)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from raif_integrations.vllm_plugin import vllm_api
 from raif_integrations.vllm_plugin.binding import Decoding
 from raif_integrations.vllm_plugin.thinking import Thinking
 from tests.vllm_plugin.chat_requests import (
@@ -158,6 +159,18 @@ def test_the_reasoning_parser_alone_adjusts_too(replies: Replies) -> None:
     assert request.structured_outputs.grammar
 
 
+@pytest.mark.parametrize("name", ["a schema", "two calls", "an answer", "plain"])
+def test_a_copy_of_the_request_reads_the_same(
+    replies: Replies, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """vLLM's batch endpoint renders with one copy of a request and reads with another one."""
+    monkeypatch.setattr(vllm_api, "carries_requests", lambda: True)
+    fields, text, _, _ = REPLIES[name]
+    request = chat(**fields)
+    written = text + END if replies.adjust(request).applied else text
+    assert replies.whole(chat(**fields), written) == replies.whole(request, written)
+
+
 def test_choices_of_one_request_do_not_disturb_each_other(replies: Replies) -> None:
     request = chat(tools=THREE, n=2)
     replies.adjust(request)
@@ -264,7 +277,7 @@ def test_reasoning_the_template_opens_is_set_apart(thinking_replies: Replies, na
     request = chat(**fields)
     thinking_replies.adjust(request, thinking=Thinking.OPEN)
     prompt = thinking_replies.tokenizer.encode("<think>\n")
-    written = f"Oslo?</think>\n\n{text}{END}"
+    written = f"Oslo?</think>\n\n  {text}{END}"
     whole = thinking_replies.whole(request, written)
     assert whole[:2] == ("Oslo?", content)
     assert [called for called, _ in whole[2]] == [called for called, _ in calls]

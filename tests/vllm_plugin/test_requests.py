@@ -6,10 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from vllm.entrypoints.serve.tokenize.protocol import TokenizeChatRequest
 from vllm.exceptions import VLLMValidationError
 from vllm.renderers import ChatParams
+from vllm.v1.structured_output.backend_xgrammar import validate_xgrammar_grammar
+from xgrammar import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 
-from raif_integrations.vllm_plugin import vllm_api
+from raif_integrations.vllm_plugin import json_grammars, vllm_api
 from raif_integrations.vllm_plugin.adjusting import (
     apply,
     bind_rendered,
@@ -22,6 +25,7 @@ from raif_integrations.vllm_plugin.options import PROMPTING_VARIABLE, is_trained
 from raif_integrations.vllm_plugin.plan import CHAT
 from raif_integrations.vllm_plugin.renderer import shown
 from tests.vllm_plugin.chat_requests import (
+    END,
     NOW,
     PERSON,
     TEXT,
@@ -82,7 +86,7 @@ def test_a_grammar_takes_the_place_of_json_guidance(make: Any) -> None:
     request = make(response_format=PERSON) if make is chat else make(text=PERSON_TEXT)
     request.stop = ["\n"]
     request.stop_token_ids = [9]
-    apply(request, bound(request))
+    apply(request, bound(request), _Tokenizer())
     params = sampling(request)
     assert params.structured_outputs.grammar.startswith("root ::=")
     assert params.structured_outputs.json is None
@@ -92,18 +96,26 @@ def test_a_grammar_takes_the_place_of_json_guidance(make: Any) -> None:
     assert not params.stop_token_ids
 
 
+def test_a_stop_token_of_the_client_ends_a_reply() -> None:
+    request = chat(tools=[WEATHER, TIME], stop_token_ids=[9])
+    binding = bound(request)
+    apply(request, binding, _Tokenizer())
+    assert sampling(request).stop_token_ids == [9]
+    assert binding.endings == (END, "<9>")
+
+
 def test_stop_strings_stay_where_text_may_come() -> None:
     request = chat(tools=[WEATHER, TIME], stop=["Observation:"])
-    apply(request, bound(request))
+    apply(request, bound(request), _Tokenizer())
     assert sampling(request).stop == ["Observation:"]
 
 
 def test_adjusting_twice_changes_nothing() -> None:
     request = chat(tools=[WEATHER])
     binding = bound(request)
-    apply(request, binding)
+    apply(request, binding, _Tokenizer())
     once = request.model_dump()
-    apply(request, binding)
+    apply(request, binding, _Tokenizer())
     assert request.model_dump() == once
 
 
@@ -126,24 +138,74 @@ def test_adjusting_twice_changes_nothing() -> None:
 def test_other_requests_keep_what_they_ask_for(fields: dict[str, Any]) -> None:
     request = chat(**fields)
     before = request.model_dump()
-    apply(request, bound(request))
+    apply(request, bound(request), _Tokenizer())
     assert request.model_dump() == before
 
 
-def test_json_guidance_stays_where_raif_cannot_go() -> None:
-    recursive = {
-        "type": "json_schema",
-        "json_schema": {"name": "t", "schema": TREE["function"]["parameters"]},
-    }
-    request = chat(response_format=recursive)
+@pytest.mark.parametrize("keywords", [{}, {"uniqueItems": True}], ids=["recursive", "unknown to xgrammar"])
+def test_json_is_written_where_raif_cannot_go(keywords: dict[str, Any]) -> None:
+    parameters = TREE["function"]["parameters"]
+    schema = {**parameters, "properties": {**parameters["properties"], "t": {"type": "array", **keywords}}}
+    request = chat(response_format={"type": "json_schema", "json_schema": {"name": "t", "schema": schema}})
     binding = bound(request)
-    apply(request, binding)
-    assert sampling(request).structured_outputs.json == TREE["function"]["parameters"]
+    apply(request, binding, _Tokenizer())
+    outputs = sampling(request).structured_outputs
+    assert outputs.json is None
+    validate_xgrammar_grammar(sampling(request))
     assert binding.plan.block is not None
     assert "JSON Schema" in binding.plan.block
-    forced = chat(tools=[TREE], tool_choice="required")
-    apply(forced, bound(forced))
-    assert sampling(forced).structured_outputs.json == TREE["function"]["parameters"]
+    tree = tool("tree", **schema["properties"])
+    tree["function"]["parameters"] = schema
+    forced = chat(tools=[tree], tool_choice="required")
+    apply(forced, bound(forced), _Tokenizer())
+    assert sampling(forced).structured_outputs.grammar == outputs.grammar
+
+
+@pytest.mark.parametrize(
+    ("schema", "written"),
+    [({"type": "array"}, "[1]"), ({"anyOf": [{"type": "string"}]}, '"a"'), (True, "null")],
+)
+def test_a_schema_xgrammar_cannot_read_admits_what_it_may_ask_for(
+    schema: Any, written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_grammars, "_LONGEST_SCHEMA", 0)
+    assert _accepts(json_grammars.json_grammar(schema), written)
+    assert not _accepts(json_grammars.json_grammar({"type": "object"}), written)
+
+
+def _accepts(grammar: str, text: str) -> bool:
+    tokens = TokenizerInfo([chr(number) for number in range(128)])
+    matcher = GrammarMatcher(GrammarCompiler(tokens).compile_grammar(Grammar.from_ebnf(grammar)))
+    return bool(matcher.accept_string(text)) and matcher.is_completed()
+
+
+@pytest.mark.parametrize("make", [chat, responses])
+def test_extra_fields_are_no_sign_of_another_api(make: Any) -> None:
+    request = make(max_output_tokens=5)
+    assert vllm_api.is_responses(request) is (make is responses)
+    assert bound(request).plan == CHAT
+
+
+def test_fields_vllm_does_not_know_may_be_plain_data() -> None:
+    request = TokenizeChatRequest.model_validate(
+        {"messages": [{"role": "user", "content": "-"}], "response_format": PERSON, "model": "m"}
+    )
+    assert vllm_api.response_format_of(request) == PERSON
+
+
+@pytest.mark.parametrize("word", ["auto", "none", "required"])
+def test_a_tool_choice_that_is_a_string_is_a_word(word: str) -> None:
+    request = chat(tools=[tool(word, a={"type": "string"}), NOW], tool_choice=word)
+    assert bound(request).plan.is_chat is (word == "none")
+    assert (f"{word} —" in (bound(request).plan.block or "")) is (word != "none")
+
+
+def test_images_may_be_seen_while_tools_are_not_to_be_called() -> None:
+    plan = plan_of(chat(tools=[WEATHER], tool_choice="none"), ())
+    image = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}
+    messages, params = shown(plan, [image], ChatParams(chat_template_kwargs={"tools": [1]}))
+    assert messages == [image]
+    assert params.chat_template_kwargs["tools"] is None
 
 
 def test_equal_requests_share_a_plan() -> None:
@@ -171,7 +233,7 @@ def test_a_server_without_the_tool_parser_leaves_requests_alone(monkeypatch: pyt
 
 def test_a_response_repeats_its_text(carrying: None) -> None:
     request = responses(text=PERSON_TEXT)
-    apply(request, bound(request))
+    apply(request, bound(request), _Tokenizer())
     assert request.text is None
     sampling(request)
     request.build_chat_params(None, "auto")

@@ -44,14 +44,14 @@ class _State:
     """What is known of one request.
 
     Attributes:
-        tokens: All its tokens so far.
-        prompt: How many of them are its prompt.
+        tokens: All its tokens so far, as the bytes of its row.
+        prompt: How many tokens its prompt has.
         reply: Its reply; ``None`` if nothing is to be drafted, or its prompt has not been read yet.
         is_read: Its prompt has been read.
         waiting: Tokens the reply has not been told of.
     """
 
-    tokens: Row
+    tokens: bytes
     prompt: int
     reply: Reply | None = None
     is_read: bool = False
@@ -100,11 +100,12 @@ class Drafter:
             if tokens:
                 length, row = lengths[number], rows[number]
                 old = length - len(tokens)
-                state = before.take(number, row[:old]) or _State(row[:old], old)
-                state.tokens = row[:length].copy()
+                known = row[:old].tobytes()
+                state = before.take(number, known) or _State(known, old)
+                state.tokens = known + row[old:length].tobytes()
                 state.waiting += tokens
                 if most > 0:
-                    draft = self._draft(state, most, chance)
+                    draft = self._draft(state, row, most, chance)
                     if state.reply is not None and state.reply.ended:
                         state = None
             states.append(state)
@@ -119,11 +120,11 @@ class Drafter:
             return min(self._most, room), 0.0
         return (self._most, _NEARLY_SURE) if requests <= _MOST_REQUESTS else (0, 1.0)
 
-    def _draft(self, state: _State, most: int, chance: float) -> list[int]:
+    def _draft(self, state: _State, row: Row, most: int, chance: float) -> list[int]:
         try:
             if not state.is_read:
                 state.is_read = True
-                state.reply = self._read(state.tokens, state.prompt)
+                state.reply = self._read(row, state.prompt)
             waiting, state.waiting = state.waiting, []
             if state.reply is None:
                 return []
@@ -151,27 +152,23 @@ class _Before:
 
     def __init__(self, states: list[_State | None]) -> None:
         self._states = states
-        self._by_length: dict[int, list[int]] | None = None
+        self._elsewhere: dict[bytes, list[int]] | None = None
 
-    def take(self, number: int, tokens: Row) -> _State | None:
+    def take(self, number: int, tokens: bytes) -> _State | None:
         """The state with these tokens: of the same row, mostly, else of any other."""
         states = self._states
-        if number < len(states) and _has(states[number], tokens):
+        if number < len(states) and (state := states[number]) is not None and state.tokens == tokens:
             return self._claim(number)
-        if self._by_length is None:
-            self._by_length = {}
+        if self._elsewhere is None:
+            self._elsewhere = {}
             for place, state in enumerate(states):
                 if state is not None:
-                    self._by_length.setdefault(len(state.tokens), []).append(place)
-        for place in self._by_length.get(len(tokens), ()):
-            if _has(states[place], tokens):
+                    self._elsewhere.setdefault(state.tokens, []).append(place)
+        for place in self._elsewhere.get(tokens, ()):
+            if states[place] is not None:
                 return self._claim(place)
         return None
 
     def _claim(self, number: int) -> _State | None:
         state, self._states[number] = self._states[number], None
         return state
-
-
-def _has(state: _State | None, tokens: Row) -> bool:
-    return state is not None and len(state.tokens) == len(tokens) and bool((state.tokens == tokens).all())

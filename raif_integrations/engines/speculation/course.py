@@ -81,8 +81,14 @@ class Course:
         number = self._numbers.get(key)
         return self._numbers.get(_INDEX.sub("[]", key)) if number is None and "[" in key else number
 
-    def after(self, position: Position, line: str) -> Position:
-        """The position behind a whole line."""
+    def after(self, position: Position, line: str, written: Written | None) -> Position:
+        """The position behind a whole line.
+
+        Args:
+            position: Where the line stands.
+            line: The line.
+            written: What :func:`read_line` makes of it; not looked at inside a list or a text.
+        """
         if position.opened == "block":
             return position._replace(opened="") if line == position.closer else position
         if position.opened == "list":
@@ -91,7 +97,6 @@ class Course:
             return position._replace(rows=position.rows + 1)
         if position.opened == "table" and self._is_row(position, line):
             return position._replace(rows=position.rows + 1)
-        written = read_line(line)
         number = None if written is None else self.number_of(written.key)
         if written is None or number is None:
             return position._replace(opened="")

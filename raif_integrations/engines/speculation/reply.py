@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from raif_integrations.engines.speculation.copying import Source
-from raif_integrations.engines.speculation.course import Position, read_line
+from raif_integrations.engines.speculation.course import Position, Written, read_line
 from raif_integrations.engines.speculation.fields import Cell, Unit
 from raif_integrations.engines.speculation.prompts import Asked
 from raif_integrations.engines.speculation.vocabulary import Vocabulary
@@ -136,16 +136,16 @@ class Reply:
 
     def _behind(self, position: Position, line: str) -> Position:
         """The position behind a whole line, with the place its value was copied from."""
-        in_block = position.opened == "block"
-        value = line if position.opened in ("block", "list") else _value_of(line)
+        is_value = position.opened in ("block", "list")
+        written = None if is_value else read_line(line)
+        value = line if is_value else _value_of(written)
         place = position.place
         if value:
             place = self._source.place_of(value, place)
-        elif in_block:
+        elif position.opened == "block":
             place += 1
-        return self._course.after(
-            position if place == position.place else position._replace(place=place), line
-        )
+        moved = position if place == position.place else position._replace(place=place)
+        return self._course.after(moved, line, written)
 
     def _name(self, line: str) -> None:
         """A line that names what the next lines are for."""
@@ -351,8 +351,7 @@ class Reply:
         return None if known is None else Step(known, _LIKELY)
 
 
-def _value_of(line: str) -> str:
-    written = read_line(line)
+def _value_of(written: Written | None) -> str:
     if written is None:
         return ""
     return _last_cell(written.value)[1] if "[" in written.key else written.value

@@ -34,13 +34,13 @@ class Vocabulary:
         """The token that ends a reply, as the model writes it; ``None`` if it is not known."""
         self.special = frozenset(special.values())
         """Texts of the special tokens."""
-        self._anchor = self._encode(_ANCHOR)[0][-1:]
+        self._opening = self._ids_of(_ANCHOR)
+        self._anchor = self._opening[-1:]
         self._heads: dict[str, list[int]] = {}
         self._pieces: dict[int, str | None] = dict.fromkeys([*special, *self.ends])
 
-    def _encode(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
-        encoding = self._backend.encode(text, add_special_tokens=False)
-        return encoding.ids, encoding.offsets
+    def _ids_of(self, text: str) -> list[int]:
+        return list(self._backend.encode(text, add_special_tokens=False).ids)
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of tokens, special ones included."""
@@ -89,8 +89,13 @@ class Vocabulary:
 
     def ids(self, text: str) -> list[int]:
         """The tokens of a text that begins a line."""
-        ids, offsets = self._encode(_ANCHOR + text)
+        encoding = self._backend.encode(_ANCHOR + text, add_special_tokens=False)
+        ids: list[int] = encoding.ids
+        opening = self._opening
+        if ids[: len(opening)] == opening:
+            return ids[len(opening) :]
+        offsets = encoding.offsets
         first = next((index for index, (start, _) in enumerate(offsets) if start >= 1), len(ids))
         if first == 0 or offsets[first - 1][1] > 1:
-            return self._encode(text)[0]
-        return list(ids[first:])
+            return self._ids_of(text)
+        return ids[first:]
