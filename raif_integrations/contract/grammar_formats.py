@@ -1,7 +1,7 @@
 """The string formats that ``formats`` checks, as regular expressions for a grammar.
 
-They say what ``formats`` says, with two exceptions: a host name's length is left to the validator, and a
-leap second is written in UTC only.
+They say what ``formats`` says, with three exceptions: a host name's length is left to the validator, a leap
+second is written in UTC only, and of IPv6 addresses that end in an IPv4 address only the usual ones are written.
 """
 
 from __future__ import annotations

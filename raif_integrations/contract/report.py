@@ -11,7 +11,7 @@ class Repair:
     """Something that was put right while decoding.
 
     Attributes:
-        kind: A stable name: the RAIF codec's own (``markdown_stripped`` …) or this package's.
+        kind: A stable name, such as ``quotes_removed``.
         path: The field concerned, or the empty string for the document.
         detail: What was found, for a person.
     """
