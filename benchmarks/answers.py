@@ -1,11 +1,11 @@
 """How right the answers are, and what they cost, in RAIF and in JSON, on items held out of all training.
 
-    python benchmarks/answers.py --model DIR --json answers.json [--json-adapter DIR] [--smoke]
+    python benchmarks/answers.py --model DIR --json answers.json [--smoke]
 
-Every item of ``held_out/`` is asked in up to five ways, one after the other, at temperature 0: the base model
+Every item of ``held_out/`` is asked in five ways, one after the other, at temperature 0: the base model
 under vLLM's JSON Schema guidance; the base model with a primer under the RAIF grammar; the adapter freely;
-the adapter under the RAIF grammar; and, with ``--json-adapter``, an adapter that was trained on the same data
-with JSON targets, under JSON Schema guidance. Each prompt is what the package sends.
+the adapter under the RAIF grammar; and an adapter that was trained on the same data with JSON targets, under
+JSON Schema guidance. Each prompt is what the package sends.
 
 Rates come with 95 % intervals (Wilson's, and a bootstrap for fields), differences with a paired bootstrap.
 Tokens are means over the items; *seconds* is the wall time of all answers, *first use* what compiling the
@@ -39,6 +39,7 @@ from measuring import machine
 from raif_integrations.engines.base import Engine
 
 ADAPTER: Final = HELD_OUT.parent.parent / "examples" / "adapters" / "smollm2-135m-raif"
+OPPONENT: Final = HELD_OUT.parent / "adapters" / "smollm2-135m-json"
 
 PAIRS: Final = (
     ("adapter-grammar", "base-json"),
@@ -49,24 +50,22 @@ PAIRS: Final = (
 """Methods whose difference a run reports."""
 
 
-def methods(limits: Limits, *, json_adapter: bool) -> list[TurnMethod]:
+def methods(limits: Limits) -> list[TurnMethod]:
     """The ways of asking, in the order they are asked."""
-    known = [
+    return [
         TurnMethod("base-json", "base, JSON guidance", None, "json", False, True, limits),
         TurnMethod("base-grammar", "base, primer, RAIF grammar", None, "raif", False, True, limits),
         TurnMethod("adapter-free", "adapter, RAIF, free", RAIF_ADAPTER, "raif", True, False, limits),
         TurnMethod("adapter-grammar", "adapter, RAIF grammar", RAIF_ADAPTER, "raif", True, True, limits),
         TurnMethod("json-adapter", "JSON adapter, JSON guidance", JSON_ADAPTER, "json", True, True, limits),
     ]
-    return known if json_adapter else known[:-1]
 
 
 def main() -> int:
     """Runs what is asked for; returns 0 if everything is answered, 3 if a part is left for another run."""
     options = options_of(__doc__)
     limits = Limits(64, 32) if options.smoke else Limits()
-    known = methods(limits, json_adapter=options.json_adapter is not None)
-    return carry_out(options, limits, [(known, lambda item: True)], PAIRS)
+    return carry_out(options, limits, [(methods(limits), lambda item: True)], PAIRS)
 
 
 def options_of(description: str | None) -> argparse.Namespace:
@@ -78,7 +77,7 @@ def options_of(description: str | None) -> argparse.Namespace:
         "--model", type=Path, default=os.environ.get("RAIF_TEST_MODEL"), help="the base model"
     )
     parser.add_argument("--adapter", type=Path, default=ADAPTER, help="the RAIF adapter")
-    parser.add_argument("--json-adapter", type=Path, help="an adapter trained on JSON targets")
+    parser.add_argument("--json-adapter", type=Path, default=OPPONENT, help="the JSON adapter")
     parser.add_argument("--lora", action="store_true", help="adapters as LoRA requests, not merged")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keeps answers and results; goes on there")
     parser.add_argument("--only", nargs="+", metavar="KEY", help="only these ways of asking")
@@ -115,7 +114,6 @@ def carry_out(
     """
     until = None if options.stop_after is None else time.perf_counter() + options.stop_after
     adapters = {RAIF_ADAPTER: options.adapter, JSON_ADAPTER: options.json_adapter}
-    adapters = {name: folder for name, folder in adapters.items() if folder is not None}
     engines = Engines(options.model, adapters, options.lora, options.side_by_side, options.speculation)
     records = Records(settings(engines, limits), options.json)
     pace = Pace(options.side_by_side, until)

@@ -1,7 +1,7 @@
 """The string formats that ``formats`` checks, as regular expressions for a grammar.
 
 They say what ``formats`` says, with three exceptions: a host name's length is left to the validator, a leap
-second is written in UTC only, and of IPv6 addresses that end in an IPv4 address only the usual ones are written.
+second is written in UTC only, and few of the IPv6 addresses that end in an IPv4 address are written at all.
 """
 
 from __future__ import annotations

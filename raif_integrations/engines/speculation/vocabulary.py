@@ -36,6 +36,7 @@ class Vocabulary:
         """Texts of the special tokens."""
         self._opening = self._ids_of(_ANCHOR)
         self._anchor = self._opening[-1:]
+        self._anchor_text = self.text(self._anchor)
         self._heads: dict[str, list[int]] = {}
         self._pieces: dict[int, str | None] = dict.fromkeys([*special, *self.ends])
 
@@ -50,15 +51,16 @@ class Vocabulary:
         """The text of one token inside a text; ``None`` for a special token or a part of a character."""
         piece = self._pieces.get(number, "")
         if piece == "":
-            anchor = self.text(self._anchor)
-            text = self.text([*self._anchor, number])[len(anchor) :] if number >= 0 else ""
+            text = self._behind_anchor([number]) if number >= 0 else ""
             piece = self._pieces[number] = None if _UNKNOWN in text or not text else text
         return piece
 
     def inner(self, ids: Sequence[int]) -> str:
         """The text of tokens that stand inside a text; unfinished characters at the end are left out."""
-        anchor = self.text(self._anchor)
-        return self.text([*self._anchor, *ids])[len(anchor) :].rstrip(_UNKNOWN)
+        return self._behind_anchor(ids).rstrip(_UNKNOWN)
+
+    def _behind_anchor(self, ids: Sequence[int]) -> str:
+        return self.text([*self._anchor, *ids])[len(self._anchor_text) :]
 
     def sequel(self, ids: Sequence[int], text: str, following: str) -> list[int]:
         """The tokens a model writes for a text that follows another one.
