@@ -1,6 +1,6 @@
 """How many real schemas the contract carries, and whether every value comes back as it was.
 
-    python benchmarks/contract_coverage.py ../shared/schemas/maskbench.jsonl [--tokenizer DIR] [--limit N]
+    python benchmarks/contract_coverage.py maskbench.jsonl [--tokenizer DIR] [--limit N]
 
 Each line of the file is a JSON object with ``id``, ``group``, ``schema`` and ``tests`` (each with
 ``data`` and ``valid``). For every group it prints

@@ -1,6 +1,6 @@
 """How much sooner an object is there with RAIF speculation, than without and than with n-gram drafts.
 
-    python benchmarks/speculation.py MODEL --json results/speculation.json
+    PYTHONPATH=examples python benchmarks/speculation.py MODEL --json results/speculation.json
 
 ``MODEL`` is the folder of the small model (``examples/small_model.py`` prints it); the repository's RAIF
 adapter is merged into its weights first, or asked as a LoRA request with ``--lora``. Held-out items are

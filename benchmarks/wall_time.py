@@ -1,6 +1,6 @@
 """How long the same objects take as RAIF, with and without speculation, and as JSON.
 
-    python benchmarks/wall_time.py MODEL --json results/wall_time.json
+    PYTHONPATH=examples python benchmarks/wall_time.py MODEL --json results/wall_time.json
 
 ``MODEL`` is the folder of the small model (``examples/small_model.py`` prints it); the repository's RAIF
 adapter is merged into its weights first. So that all ways carry the same values, whatever the model would

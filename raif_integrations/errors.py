@@ -54,7 +54,7 @@ class OutputError(RaifIntegrationsError):
         self,
         message: str,
         *,
-        text: str,
+        text: str = "",
         errors: Sequence[FieldError] = (),
         hint: str | None = None,
     ) -> None:

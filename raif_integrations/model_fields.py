@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, field_validator
@@ -39,6 +40,15 @@ SAMPLING_FIELDS = (
 
 OPTION_FIELDS = ("wire", "prompting", "constrain", "repair_attempts", "chat_template_kwargs")
 """The fields that say how a turn is carried out; each may be given for one call too."""
+
+
+_SECRET_ENGINE_ARGUMENTS = frozenset({"hf_token"})
+"""Those of vLLM's engine arguments that are secrets."""
+
+
+def without_secrets(engine_args: Mapping[str, Any]) -> dict[str, Any]:
+    """Engine arguments that may be written down."""
+    return {name: value for name, value in engine_args.items() if name not in _SECRET_ENGINE_ARGUMENTS}
 
 
 class ModelFields(BaseModel):

@@ -14,7 +14,13 @@ from pydantic import ConfigDict, Field, SecretStr
 from raif_integrations.langchain.batches import WideBatches
 from raif_integrations.langchain.results import PROVIDER
 from raif_integrations.langchain.turn_requests import turn_request
-from raif_integrations.model_fields import ENGINE_FIELDS, OPTION_FIELDS, SAMPLING_FIELDS, ModelFields
+from raif_integrations.model_fields import (
+    ENGINE_FIELDS,
+    OPTION_FIELDS,
+    SAMPLING_FIELDS,
+    ModelFields,
+    without_secrets,
+)
 from raif_integrations.settings import API_KEY_VARIABLE, engine_identity, resolve_prompting
 from raif_integrations.turn.types import TurnRequest
 
@@ -57,7 +63,17 @@ class ChatSettings(ModelFields, WideBatches):
     @property
     def _identifying_params(self) -> Mapping[str, Any]:
         found = self._values((*ENGINE_FIELDS, *SAMPLING_FIELDS, *OPTION_FIELDS, "model_kwargs"))
+        if "engine_args" in found:
+            found["engine_args"] = without_secrets(found["engine_args"])
         return {name: value for name, value in found.items() if value not in (None, {}, [])}
+
+    def to_json(self) -> Any:
+        """What ``dumpd`` writes and caches are keyed by: without secrets of the engine."""
+        found = super().to_json()
+        kwargs = found.get("kwargs")
+        if isinstance(kwargs, dict) and "engine_args" in kwargs:
+            kwargs["engine_args"] = without_secrets(kwargs["engine_args"])
+        return found
 
     def _get_llm_string(self, stop: list[str] | None = None, **kwargs: Any) -> str:
         """Key of the cache: also tells an engine that was given apart from others."""

@@ -32,6 +32,7 @@ def _both(ours: type[errors.EngineError], name: str) -> type[errors.EngineError]
 
 
 _BOTH = {ours: _both(ours, name) for ours, name in _CORE_NAMES.items()}
+globals().update({both.__name__: both for both in _BOTH.values()})  # where pickle looks for them
 
 
 @contextmanager

@@ -13,12 +13,9 @@ from pydantic import ConfigDict, Field, SecretStr, field_serializer
 from raif_integrations.llama_index.metadata import EngineMetadata
 from raif_integrations.llama_index.requests import turn_request
 from raif_integrations.llama_index.structured import StructuredOutput
-from raif_integrations.model_fields import SAMPLING_FIELDS, ModelFields
+from raif_integrations.model_fields import SAMPLING_FIELDS, ModelFields, without_secrets
 from raif_integrations.settings import API_KEY_VARIABLE, resolve_prompting
 from raif_integrations.turn import TurnRequest
-
-# The one setting of vLLM's engine that is a secret.
-_SECRET_ENGINE_ARGUMENTS = frozenset({"hf_token"})
 
 
 class ModelSettings(ModelFields, StructuredOutput):
@@ -35,7 +32,7 @@ class ModelSettings(ModelFields, StructuredOutput):
 
     @field_serializer("engine_args")
     def _without_secrets(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in arguments.items() if name not in _SECRET_ENGINE_ARGUMENTS}
+        return without_secrets(arguments)
 
     def __getstate__(self) -> dict[str, Any]:
         return super(ModelSettings, self.model_copy(update={"engine": None})).__getstate__()

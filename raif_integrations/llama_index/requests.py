@@ -54,7 +54,7 @@ def turn_request(
         model=setting["model"],
         tools=tools,
         tool_choice=tool_choice_from(rest.pop("tool_choice", None), [tool.name for tool in tools]),
-        parallel_tool_calls=bool(rest.pop("parallel_tool_calls", True)),
+        parallel_tool_calls=rest.pop("parallel_tool_calls", None) not in (False, 0),
         output=output_from_response_format(wanted, wire=setting["wire"]),
         options=TurnOptions(
             **{name: setting[name] for name in _OPTIONS}, server_decoding=setting["wire"] == "server"

@@ -27,7 +27,8 @@ def is_output_tool(tool: BaseTool) -> bool:
     Such a tool does nothing: calling it builds an instance of its class from the arguments.
     """
     if isinstance(tool, FunctionTool):
-        return tool.real_fn.__qualname__.startswith(_OUTPUT_FUNCTION)
+        # A partial, or an object that can be called, has no such name.
+        return str(getattr(tool.real_fn, "__qualname__", "")).startswith(_OUTPUT_FUNCTION)
     return isinstance(tool, OutputTool)
 
 

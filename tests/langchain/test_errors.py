@@ -1,9 +1,13 @@
 """Errors of the engine, caught by this package's classes and by LangChain's."""
 
+import copy
+import pickle
+
 import pytest
 from langchain_core import exceptions as core
 
 from raif_integrations import errors
+from raif_integrations.langchain import errors as langchain_errors
 from tests.langchain.chats import chat
 from tests.support.scripted_engine import Reply
 
@@ -58,3 +62,20 @@ def test_what_a_retry_can_help_is_retried_by_langchains_own_retry():
         retry_if_exception_type=(core.ModelAPIError,), wait_exponential_jitter=False
     )
     assert model.invoke("hi").content == "fine"
+
+
+ALL = {
+    made
+    for made in (*vars(errors).values(), *vars(langchain_errors).values())
+    if isinstance(made, type) and issubclass(made, errors.RaifIntegrationsError)
+}
+
+
+@pytest.mark.parametrize("made", sorted(ALL, key=str), ids=str)
+def test_errors_cross_processes(made):
+    """A worker pool hangs for ever on an error that cannot be unpickled."""
+    error = made("It failed.", hint="Do this.")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is made
+    assert (str(again), again.hint) == (str(error), "Do this.")
+    assert str(copy.copy(error)) == str(error)

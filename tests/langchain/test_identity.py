@@ -214,3 +214,17 @@ def test_tokens_are_counted_by_the_engine_and_tools_count():
 
 def test_dumps_of_a_reply_is_plain_json():
     assert "scripted-0" in dumps(chat(["a"]).invoke("hi"))
+
+
+def test_secrets_of_the_engine_are_written_nowhere() -> None:
+    chat = ChatRaifVLLM(model="m", engine_args={"hf_token": "hf_secret", "max_model_len": 8})
+    written = [
+        dumpd(chat),
+        chat._identifying_params,
+        chat._get_llm_string(),
+        chat._get_ls_params(),
+        chat.asdict(),
+    ]
+    assert "hf_secret" not in str(written)
+    assert "max_model_len" in str(written[0])
+    assert chat.engine_args["hf_token"] == "hf_secret"

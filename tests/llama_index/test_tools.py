@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -396,3 +397,17 @@ class Unfilled(BaseModel):
 def test_garbage_does_not_become_a_default_object() -> None:
     with pytest.raises(OutputError):
         model(["<tool_call>"]).predict_and_call([get_function_tool(Unfilled)], user_msg="x")
+
+
+class Lookup:
+    """An object that can be called."""
+
+    def __call__(self, word: str) -> str:
+        return word
+
+
+@pytest.mark.parametrize("function", [functools.partial(get_weather, unit="kelvin"), Lookup()])
+def test_tools_may_be_anything_that_can_be_called(function: Any) -> None:
+    made = FunctionTool.from_defaults(fn=function, name="search", description="Searches.")
+    assert not is_output_tool(made)
+    assert tool_dict(made)["function"]["name"] == "search"

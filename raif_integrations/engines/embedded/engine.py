@@ -18,7 +18,7 @@ from raif_integrations.engines.embedded.loop import LoopClosedError, LoopThread
 from raif_integrations.engines.embedded.settings import EmbeddedSettings
 from raif_integrations.engines.embedded.spawn import check_process
 from raif_integrations.engines.speculation import DEFAULT_SPECULATION, Speculation
-from raif_integrations.errors import EngineClosedError, EngineError
+from raif_integrations.errors import ConfigurationError, EngineClosedError, EngineError
 
 if TYPE_CHECKING:
     from raif_integrations.engines.embedded.loaded import LoadedEngine
@@ -212,7 +212,7 @@ class EmbeddedEngine(Engine):
                     f"The engine runs in process {running.process}, which this process was forked from.",
                     hint="Make an engine after the fork.",
                 )
-            if running is None or running.dead:
+            if running is None or running.dead or running.failed:
                 check_process()
                 if running is not None:
                     running.end(wait=False)
@@ -235,6 +235,15 @@ class _Running:
         """The process of vLLM is gone."""
         engine = self.loaded_so_far()
         return engine is not None and engine.dead
+
+    @property
+    def failed(self) -> bool:
+        """The model could not be loaded, for a reason that may have gone: no network, no room on the GPU."""
+        future = self._loading.future
+        if not future.done() or future.cancelled():
+            return False
+        error = future.exception()
+        return error is not None and not isinstance(error, ConfigurationError)
 
     def loaded_so_far(self) -> LoadedEngine | None:
         """The engine, if it has been loaded; may be asked from any thread."""

@@ -104,7 +104,7 @@ def start_engine(
 def _config_with(arguments: Mapping[str, Any], drafts: Mapping[str, Any], *, optional: bool) -> Any:
     """VLLM's configuration with drafts; ``None`` where they are optional and get in the way."""
     try:
-        engine_args = AsyncEngineArgs(**arguments, speculative_config=dict(drafts))
+        engine_args = AsyncEngineArgs(**{**arguments, "speculative_config": dict(drafts)})
         config = engine_args.create_engine_config(UsageContext.ENGINE_CONTEXT)
     except (NotImplementedError, ValueError):
         if optional:  # Whatever else is wrong with the arguments shows without drafts, too.
