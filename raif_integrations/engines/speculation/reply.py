@@ -187,7 +187,10 @@ class Reply:
         """
         text = head = ""
         line, position, left = self._line, self._position, 1.0
+        ended: list[str] = []
         while len(text) + len(head) < longest:
+            for whole in ended:
+                position = self._behind(position, whole)
             step = self._step(line, position)
             if step is None or left * step.chance < chance:
                 break
@@ -198,10 +201,7 @@ class Reply:
                 return text + head, "", True
             if not step.text:
                 break
-            *lines, rest = (line + step.text).split("\n")
-            for whole in lines:
-                position = self._behind(position, whole)
-            line = rest
+            *ended, line = (line + step.text).split("\n")
         if head and not self._is_head(head):
             return text + head, "", False
         return text, head, False
