@@ -24,7 +24,7 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
 _ATOM = re.compile(r"[-+.0-9A-Za-z]+")
 _START = re.compile(r"^[ \t]*([{\[])", re.M)
-_BRACKET = re.compile(r"[{}]|[\[\]]")
+_BRACKET = re.compile(r"[{}\[\]]")
 _FENCED = re.compile(r"\s*(?:```|~~~)[a-zA-Z]*\n(.*?)\n\s*(?:```|~~~)\s*", re.S)
 
 Expecting = Literal[
