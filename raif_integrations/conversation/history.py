@@ -148,12 +148,12 @@ def arguments_text(arguments: Any, contract: OutputContract | None = None) -> st
 
 def _data_text(arguments: Any, contract: OutputContract | None) -> str | None:
     """Arguments as RAIF-G, else as JSON; ``None`` for what neither can show."""
-    from raif import encode
-
     if isinstance(arguments, dict):
         try:
             if contract is not None:
                 return contract.encode_history(arguments)
+            from raif import encode
+
             return encode(arguments, {"profile": "generation"})
         except (ValueError, TypeError, RecursionError):
             pass

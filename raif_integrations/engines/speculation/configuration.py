@@ -58,10 +58,8 @@ def speculative_config(
     given = engine_args or {}
     if speculation == "off" or given.get("speculative_config") is not None:
         return None
-    if (
-        speculation == "auto" and "speculative_config" in given
-    ):  # None, which says that nothing is to be drafted
-        return None
+    if speculation == "auto" and "speculative_config" in given:
+        return None  # the user's own None: no drafts
     if speculation == "auto" and not (cpu and has_seam() and not conflicts(given)):
         return None
     if not has_seam():
